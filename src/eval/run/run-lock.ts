@@ -20,12 +20,8 @@ export class RunLock implements Disposable {
       throw new BenchError('bad-option', message, 'wait until it ends, or stop it');
     } catch (cause) {
       if (cause instanceof BenchError) throw cause;
-      throw new BenchError(
-        'disk',
-        `${folder}: the report cannot be written there`,
-        'name another folder: --out DIR',
-        cause,
-      );
+      const message = `${folder}: the report cannot be written there`;
+      throw new BenchError('disk', message, 'name another folder: --out DIR', cause);
     }
   }
 

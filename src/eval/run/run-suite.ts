@@ -73,10 +73,9 @@ export async function runSuite(
   const engines = compose(options);
   const fetched = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   const folder = join(fetched.out, name);
-  await using prepared = await prepareSuite(
-    { suite, begun, folder, place: { folder, suffix: '' }, engines, settings: fetched, hasGeneratedData: false },
-    hooks,
-  );
+  const place = { folder, suffix: '' };
+  const wanted = { suite, begun, folder, place, engines, settings: fetched, hasGeneratedData: false };
+  await using prepared = await prepareSuite(wanted, hooks);
   const { parts, settings } = prepared;
   const coldStartMs = performance.now() - started;
 

@@ -93,9 +93,6 @@ async function answerAgain(turn: StoredSequence, replay: TurnReplay, engine: Eng
 }
 
 function notReproduced(why: string): BenchError {
-  return new BenchError(
-    'not-reproduced',
-    `the turn cannot be reproduced as it is stored: ${why}`,
-    'it was made with another release of the engine or another kind of processor: run the bench again here',
-  );
+  const hint = 'it was made with another release of the engine or another kind of processor: run the bench again here';
+  return new BenchError('not-reproduced', `the turn cannot be reproduced as it is stored: ${why}`, hint);
 }

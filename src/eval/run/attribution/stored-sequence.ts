@@ -93,12 +93,7 @@ function storedInjection(prefill: PrefillRecord): StoredInjection {
     return { recipe: null, alpha, evict, keptAs, memoryIds: prefill.memoryIds, positions: [] };
   }
   const { strategy, making, blocks } = prefill;
-  return {
-    recipe: parseRecipe(strategy, making),
-    alpha,
-    evict,
-    keptAs,
-    memoryIds: blocks.map(({ memoryId }) => memoryId),
-    positions: blocks.map(({ position }) => position),
-  };
+  const memoryIds = blocks.map(({ memoryId }) => memoryId);
+  const positions = blocks.map(({ position }) => position);
+  return { recipe: parseRecipe(strategy, making), alpha, evict, keptAs, memoryIds, positions };
 }

@@ -107,11 +107,9 @@ async function blocksReplay(
       const unplaced = { header: header.state, sink, blocks: joined, alpha, rest };
       using placed = await placeBlocks(recipe, context, unplaced);
       if (leftOut === undefined && placed.positions.join() !== positions.join()) {
-        throw new BenchError(
-          'not-reproduced',
-          'the blocks of the turn are now placed at other positions than the stored ones',
-          'another release wrote it: run the bench again with this one',
-        );
+        const message = 'the blocks of the turn are now placed at other positions than the stored ones';
+        const hint = 'another release wrote it: run the bench again with this one';
+        throw new BenchError('not-reproduced', message, hint);
       }
       await session.importCells(placed.state);
       return rest.suffix;

@@ -57,6 +57,13 @@ export function planLoad(users: readonly DatasetUser[], recurrence: number, seed
   return turns.sort((a, b) => a.at - b.at);
 }
 
+interface LoadOptions {
+  readonly rate: number;
+  readonly clients: number;
+  readonly userId: (user: DatasetUser) => string;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Sends turns at planned times (open loop), so that time in a queue counts. A turn waits for earlier ones of its conversation.
  * @param rate turns per second; if infinite, `clients` conversations are held at once
@@ -65,17 +72,7 @@ export function planLoad(users: readonly DatasetUser[], recurrence: number, seed
 export async function playLoad(
   system: Pick<MemorySystem, 'chat'>,
   plan: readonly PlannedTurn[],
-  {
-    rate,
-    clients,
-    userId,
-    signal: given,
-  }: {
-    readonly rate: number;
-    readonly clients: number;
-    readonly userId: (user: DatasetUser) => string;
-    readonly signal: AbortSignal;
-  },
+  { rate, clients, userId, signal: given }: LoadOptions,
 ): Promise<ServedTurn[]> {
   // Every pausing conversation adds a listener.
   const signal = AbortSignal.any([given]);

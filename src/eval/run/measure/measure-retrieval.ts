@@ -205,10 +205,10 @@ export function retrievalRows(measured: readonly MeasuredStrategy[], dataset: st
   const base = new Map(router.retrieved.map(({ questionId, metrics }) => [questionId, metrics.recallAt5]));
   return measured.flatMap(({ strategy: { label, embedder }, retrieved }) => {
     const row = (kind: string, some: readonly Retrieved[]): RetrievalMeasurement => {
-      const pairs = some.map(({ userId, questionId, metrics: { recallAt5: a } }) => ({
+      const pairs = some.map(({ userId, questionId: id, metrics }) => ({
         userId,
-        a,
-        b: base.get(questionId)!,
+        a: metrics.recallAt5,
+        b: base.get(id)!,
       }));
       const p = (): number => signFlipP(pairedTotals(pairs).differences, seed);
       return {

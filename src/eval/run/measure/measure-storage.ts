@@ -45,13 +45,8 @@ async function measurePrefix(
 ): Promise<StorageMeasurement[]> {
   const { ids, textBytes } = await memoryTokens(context, engine, tokens);
   const { rotary } = requireCells(engine);
-  const ms = {
-    evaluate: [] as number[],
-    save: [] as number[],
-    load: [] as number[],
-    cut: [] as number[],
-    join: [] as number[],
-  };
+  type Step = 'evaluate' | 'save' | 'load' | 'cut' | 'join';
+  const ms: Record<Step, number[]> = { evaluate: [], save: [], load: [], cut: [], join: [] };
   let diskBytes = 0;
   let memoryBytes = 0;
   await using session = await engine.openSession('storage');
@@ -79,15 +74,12 @@ async function measurePrefix(
     ms.join.push(joinMs);
   }
   // The first round warms up.
-  const times = (part: keyof typeof ms) => quantiles(ms[part].slice(1));
+  const times = (step: Step) => quantiles(ms[step].slice(1));
   const common = { kvType, tokens, evaluateMs: times('evaluate').p50 };
-  const [textPerToken, memoryPerToken, diskPerToken] = [textBytes, memoryBytes, diskBytes].map(
-    (bytes) => bytes / tokens,
-  );
   return [
-    { ...common, kvType: 'UTF-8', tier: 'text', bytesPerToken: textPerToken!, saveMs: null, loadMs: null },
-    { ...common, tier: 'memory', bytesPerToken: memoryPerToken!, saveMs: times('cut'), loadMs: times('join') },
-    { ...common, tier: 'disk', bytesPerToken: diskPerToken!, saveMs: times('save'), loadMs: times('load') },
+    { ...common, kvType: 'UTF-8', tier: 'text', bytesPerToken: textBytes / tokens, saveMs: null, loadMs: null },
+    { ...common, tier: 'memory', bytesPerToken: memoryBytes / tokens, saveMs: times('cut'), loadMs: times('join') },
+    { ...common, tier: 'disk', bytesPerToken: diskBytes / tokens, saveMs: times('save'), loadMs: times('load') },
   ];
 }
 

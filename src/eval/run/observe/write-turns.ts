@@ -46,15 +46,11 @@ export function turnSessionId(runId: string, item: DatasetItem, arm: Arm, repeat
 /** Writes the turns of an item, each in one transaction. @param outcomes of all arms, in the order in which they ran */
 export async function writeTurns(
   parts: WriterParts,
-  {
-    user,
-    item,
-    memories,
-    repeat,
-  }: { user: DatasetUser; item: DatasetItem; memories: readonly DatasetMemory[]; repeat: number },
+  asked: { user: DatasetUser; item: DatasetItem; memories: readonly DatasetMemory[]; repeat: number },
   outcomes: readonly TurnOutcome[],
 ): Promise<void> {
   const { claims, database, log, pieces, runId, storesTexts } = parts;
+  const { user, item, memories, repeat } = asked;
   const { userId } = user;
   const turns = new TurnRepository(database);
   for (const [position, outcome] of outcomes.entries()) {

@@ -9,9 +9,8 @@ import {
 } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 
 /** Reads how to prepare questions: the file of `--pre-retrieval`, or defaults. @throws BenchError `bad-option` */
-export function readPreRetrievalFile({
-  preRetrieval: path,
-}: Pick<BenchConfig, 'preRetrieval'>): ReadPreRetrievalConfig {
+export function readPreRetrievalFile(config: Pick<BenchConfig, 'preRetrieval'>): ReadPreRetrievalConfig {
+  const { preRetrieval: path } = config;
   if (path === undefined) return readPreRetrievalConfig({}, 'defaults');
   let content: unknown;
   try {
@@ -24,7 +23,7 @@ export function readPreRetrievalFile({
     const [reason = ''] = (error as Error).message.split('\n');
     const message = `--pre-retrieval ${path} cannot be read: ${reason.replace(/:$/, '')}`;
     const hint =
-      'it holds one object, such as {"route_strategy": "classifier"}, in YAML if its name ends in .yaml or .yml';
+      'it holds one object, such as {"route_strategy": "classifier"}; YAML if its name ends in .yaml or .yml';
     throw new BenchError('bad-option', message, hint, error);
   }
   return readPreRetrievalConfig(content, path);

@@ -64,8 +64,8 @@ export async function paritySelfTest(
   return {
     prompts: tested,
     cuts: cut.length,
-    ...together([...cut, ...repeated]),
-    repeated: { evaluations: repeated.length, ...together(repeated) },
+    ...mergeDifferences([...cut, ...repeated]),
+    repeated: { evaluations: repeated.length, ...mergeDifferences(repeated) },
   };
 }
 
@@ -74,7 +74,7 @@ export function selfTestBudgetMs(wholeMs: number, turns: number): number {
   return Math.max(MIN_BUDGET_MS, SHARE * turns * wholeMs);
 }
 
-function together(differences: readonly ScoreDifference[]): ScoreDifference {
+function mergeDifferences(differences: readonly ScoreDifference[]): ScoreDifference {
   return {
     bitwiseEqual: differences.every(({ bitwiseEqual }) => bitwiseEqual),
     largestDifference: Math.max(...differences.map(({ largestDifference }) => largestDifference)),

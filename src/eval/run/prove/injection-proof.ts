@@ -38,7 +38,7 @@ export interface InjectedTurn {
 /** Describes what is wrong with the injected cells of a turn; null if nothing is. */
 export async function wrongInjection(maker: CellMaker, turn: InjectedTurn): Promise<string | null> {
   const { prefill, evict, session, parts, alpha, bound } = turn;
-  if (evict !== undefined) return await wrongRest(maker, turn, evict);
+  if (evict !== undefined) return await wrongEvictedTurn(maker, turn, evict);
   const count = turn.exactTokens ?? memoryCells(parts).length;
   if (session.cells < count) return `${session.cells} cells in place of ${count}`;
   using found = await session.exportCells({ start: 0, end: count }, maker.options);
@@ -47,7 +47,7 @@ export async function wrongInjection(maker: CellMaker, turn: InjectedTurn): Prom
   return wrongCells(float64Cells(found), expected.slice(0, count), bound);
 }
 
-async function wrongRest(
+async function wrongEvictedTurn(
   maker: CellMaker,
   { prefill: name, session, parts, alpha, bound, isExact }: InjectedTurn,
   evict: EvictionName,
@@ -83,7 +83,7 @@ async function wrongJoin(
   const wrong = wrongCells(float64Cells(found), expected, bound);
   const isStoredExactly = (parts.keptAs ?? 'f16') === 'f16';
   if (wrong !== null || recompute === null || !isExact || !isStoredExactly) return wrong;
-  return await brokenLaw(maker, { ...parts, recomputed }, alpha, found);
+  return await differentBytes(maker, { ...parts, recomputed }, alpha, found);
 }
 
 async function wrongTokens(
@@ -98,7 +98,7 @@ async function wrongTokens(
 }
 
 /** Compares bytes: cells that were not recomputed must equal joined blocks. If all were, unscaled, they must equal text. */
-async function brokenLaw(
+async function differentBytes(
   maker: CellMaker,
   parts: ExpectedParts & { readonly recomputed: readonly TokenRange[] },
   alpha: number,

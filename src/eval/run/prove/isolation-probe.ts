@@ -118,20 +118,16 @@ function drawCanaries(random: SeededRandom): Canaries {
     while (fillers.size < FILLERS) {
       const preference = drawPreference(random, grammar);
       const value = drawRelationValue(random, preference, true);
-      fillers.set(
-        factKey(USER, preference),
-        statement(random, { subject: USER, relation: preference, value }, 'known'),
-      );
+      const text = statement(random, { subject: USER, relation: preference, value }, 'known');
+      fillers.set(factKey(USER, preference), text);
     }
     const memories = [...fillers.values(), `The code of my locker is ${secret}.`];
     return { userId: `canary-${probe}-${index}`, secret, memories };
   });
   const copies = (count: number, name: string, memories = FILLERS + 1): Canary[] =>
-    owners.slice(0, count).map((user) => ({
-      userId: `${user.userId}-${name}`,
-      secret: user.secret,
-      memories: user.memories.slice(0, memories),
-    }));
+    owners.slice(0, count).map(({ userId, secret, memories: all }) => {
+      return { userId: `${userId}-${name}`, secret, memories: all.slice(0, memories) };
+    });
   return {
     owners,
     strangers: copies(CANARIES, 'stranger', FILLERS),

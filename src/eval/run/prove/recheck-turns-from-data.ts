@@ -57,14 +57,14 @@ export async function rereadDataFiles(files: readonly string[], users: ReadonlyS
     try {
       const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes;
       for await (const text of createInterface({ input })) {
-        const line = parsed(text);
+        const line = parseLine(text);
         if (line !== undefined) lines.push(line);
       }
-      for (const line of withOwnIds(lines)) {
+      for (const line of withUniqueIds(lines)) {
         if (!users.has(line.userId!)) continue;
         const own = found.get(line.userId!) ?? { items: [], memories: new Map<string, FileMemory>() };
         found.set(line.userId!, own);
-        if (isItem(line)) own.items.push(itemOf(line));
+        if (isItem(line)) own.items.push(fileItem(line));
         else [own.memories, memories].forEach((all) => all.set(line.memoryId!, line as FileMemory));
       }
     } catch {
@@ -77,7 +77,7 @@ export async function rereadDataFiles(files: readonly string[], users: ReadonlyS
 }
 
 /** Parses a memory or question; undefined for the header, and for an empty line. @throws Error for any other line */
-function parsed(text: string): WrittenLine | undefined {
+function parseLine(text: string): WrittenLine | undefined {
   if (text.trim() === '') return undefined;
   const line = JSON.parse(text.replace(/^\ufeff/, '')) as WrittenLine;
   if (line.type === 'dataset') return undefined;
@@ -86,7 +86,7 @@ function parsed(text: string): WrittenLine | undefined {
 }
 
 /** Renames ids that several users share, as a run does: `ann:m1`. */
-function* withOwnIds(lines: readonly WrittenLine[]): Generator<WrittenLine> {
+function* withUniqueIds(lines: readonly WrittenLine[]): Generator<WrittenLine> {
   const owners: Record<'memoryId' | 'itemId', Map<string, Set<string>>> = { memoryId: new Map(), itemId: new Map() };
   const kinds = ['memoryId', 'itemId'] as const;
   for (const line of lines) {
@@ -114,22 +114,15 @@ function* withOwnIds(lines: readonly WrittenLine[]): Generator<WrittenLine> {
 
 const isItem = ({ itemId }: WrittenLine): boolean => itemId !== undefined;
 
-function itemOf(line: WrittenLine): FileItem {
+function fileItem(line: WrittenLine): FileItem {
   const { query = '', answer = '', aliases = [], acceptedAnswers = aliases } = line;
   const lists = { evidence: line.evidence ?? [], superseded: line.superseded ?? [], history: line.history ?? [] };
   const { itemId = '', askedAt = '' } = line;
-  return {
-    ...line,
-    ...lists,
-    query,
-    answer,
-    itemId,
-    askedAt,
-    golds: answer === null ? [] : [answer, ...acceptedAnswers],
-  };
+  const golds = answer === null ? [] : [answer, ...acceptedAnswers];
+  return { ...line, ...lists, query, answer, itemId, askedAt, golds };
 }
 
-export interface Rereading {
+export interface RecheckSettings {
   readonly lines: DataLines | undefined;
   readonly user: DatasetUser;
   readonly arms: readonly ArmTraits[];
@@ -157,7 +150,7 @@ const DECIDED = ['taskSuccess', 'wrongClass'] as const;
 const ROUNDING = 1e-6;
 
 /** Compares the stored turns of a user with the data file, and scores their answers again. */
-export function recheckTurns(turns: Iterable<StoredTurn>, reading: Rereading): RereadCounts {
+export function recheckTurns(turns: Iterable<StoredTurn>, reading: RecheckSettings): RereadCounts {
   const data: Record<string, number> = {};
   const scores: Record<string, number> = {};
   const count = (counts: Record<string, number>, arm: string, faults: readonly string[]): void => {
@@ -192,7 +185,7 @@ export function recheckTurns(turns: Iterable<StoredTurn>, reading: Rereading): R
   return { ...counts, questions: due.length, data, scores };
 }
 
-const holding = (faults: Readonly<Record<string, boolean>>): string[] =>
+const faultNames = (faults: Readonly<Record<string, boolean>>): string[] =>
   Object.entries(faults).flatMap(([fault, is]) => (is ? [fault] : []));
 
 function questionFaults({ item, observed }: AnsweredTurn, line: FileItem, storesTexts: boolean): string[] {
@@ -200,7 +193,7 @@ function questionFaults({ item, observed }: AnsweredTurn, line: FileItem, stores
     storesTexts ? own.normalize().trim() === text.normalize().trim() : own === textHash(text);
   const stored = item.gold === null ? [] : [item.gold, ...item.acceptedAnswers];
   const { golds, query } = line;
-  return holding({
+  return faultNames({
     'another question': !same(item.query, query),
     'other golds': golds.length !== stored.length || golds.some((gold, place) => !same(stored[place]!, gold)),
     'another question to the retriever': observed.retrieverQuery !== undefined && !same(observed.retrieverQuery, query),
@@ -225,7 +218,7 @@ function memoryFaults(
   const isLater = ({ memoryId }: (typeof retrieved)[number]): boolean =>
     Date.parse(own.memories.get(memoryId)?.createdAt ?? '') > Date.parse(line.askedAt);
   const isSorted = retrieval?.strategy === 'router' && retrieves === 'retrieved' && injects !== 'preferences';
-  return holding({
+  return faultNames({
     'other evidence':
       item.evidence !== evidence.size || retrieved.some((one) => one.evidence !== evidence.has(one.memoryId)),
     'memories that are no evidence':
@@ -248,7 +241,7 @@ function isPart(part: string, text: string): boolean {
 function otherScores(
   { facts, given, answer, scores }: AnsweredTurn,
   { item, own, traits }: AnsweredLine,
-  { lines, user, success, isOwnSuccess }: Rereading,
+  { lines, user, success, isOwnSuccess }: RecheckSettings,
 ): string[] {
   const shown = [...new Set(facts.memoryIds)].flatMap((id) => own.memories.get(id) ?? lines?.memories.get(id) ?? []);
   const askedAt = Date.parse(item.askedAt);
@@ -280,7 +273,7 @@ function goldFaults({ observed }: AnsweredTurn, { answer, language }: FileItem, 
       ? spelt.endsWith(text)
       : [...spelt.replaceAll(/^.*?\uFFFD|\uFFFD/gu, '')].every((letter) => text.includes(letter));
   const sum = terms.reduce((total, { logProbability }) => total + logProbability, 0);
-  return holding({
+  return faultNames({
     'gold tokens that do not spell the gold': !spells(letters(terms.map(({ token }) => token).join('')), letters(gold)),
     'a log-probability that is not the sum of its tokens':
       Math.abs(sum - goldLogProbability) > ROUNDING * (1 + Math.abs(sum)),

@@ -94,28 +94,19 @@ async function testCells(
 
 /** Tests, before any arm runs, the engine's rounding, cells, metrics, embedder, retriever and tokenisation. */
 export async function runSelfTests(
-  {
-    engine,
-    embeddings,
-    users,
-    planned,
-    openProbeRetriever,
-  }: Pick<RunBench, 'engine' | 'embeddings' | 'users' | 'planned' | 'openProbeRetriever'>,
+  bench: Pick<RunBench, 'engine' | 'embeddings' | 'users' | 'planned' | 'openProbeRetriever'>,
   config: BenchConfig,
   signal: AbortSignal,
 ): Promise<Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'embedder' | 'retrieverProbe' | 'tokenisation'>> {
+  const { engine, embeddings, users, planned, openProbeRetriever } = bench;
   const turns = planned.reduce((sum, user) => sum + user.turns, 0);
   const options = { budgetOf: (wholeMs: number) => selfTestBudgetMs(wholeMs, turns), signal };
   const samples = await samplePrompts(engine, users, promptRules(config), config.topK);
   const asked = users.flatMap(({ items, languageProfile }) =>
     items.map(({ answer, language = languageProfile.language }) => ({ answer, language })),
   );
-  const golds = new Map(
-    [...Map.groupBy(asked, ({ language }) => language)].map(([language, items]) => [
-      language,
-      items.flatMap(({ answer }) => answer ?? []),
-    ]),
-  );
+  const byLanguage = [...Map.groupBy(asked, ({ language }) => language)];
+  const golds = new Map(byLanguage.map(([language, items]) => [language, items.flatMap(({ answer }) => answer ?? [])]));
   // Other languages have no sentences to try embedders and retrievers on: English ones stand in.
   const tried = [...new Set([...golds.keys()].map((language) => knownLanguage(language) ?? 'en'))];
   const differing = await Promise.all(samples.map(({ prompt }) => differingIds(engine, prompt)));

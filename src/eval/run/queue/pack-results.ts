@@ -29,14 +29,8 @@ export function makeBundle(
   };
 }
 
-export function bundleRows({
-  sessions,
-  memories,
-  userPreferences,
-  conversations,
-  auditLogs,
-  turns,
-}: UserBundle): UserRows {
+export function bundleRows(bundle: UserBundle): UserRows {
+  const { sessions, memories, userPreferences, conversations, auditLogs, turns } = bundle;
   const decoded = memories.map(({ embedding, ...memory }) => ({ ...memory, embedding: decodedVector(embedding) }));
   return { sessions, memories: decoded, userPreferences, conversations, auditLogs, turns } as unknown as UserRows;
 }

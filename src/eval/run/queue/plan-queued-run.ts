@@ -32,10 +32,8 @@ export async function planQueuedRun(
   using privateFolder = new TemporaryFolder();
   const folder = privateFolder.path;
   const place = { folder, suffix: '' };
-  await using prepared = await prepareSuite(
-    { suite, begun: undefined, folder, place, engines, settings, hasGeneratedData: false },
-    hooks,
-  );
+  const task = { suite, begun: undefined, folder, place, engines, settings, hasGeneratedData: false };
+  await using prepared = await prepareSuite(task, hooks);
   const run = await newRunRecord(prepared, { name, listsUsers: true });
   const plan = { ...run.plan, settings: shownSettings(run.plan.settings) };
   // Through JSON, so that the plan is exactly what workers will read.

@@ -123,7 +123,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     await this.#bench.clock.take();
     this.#forget(unit);
     if (signal.aborted) {
-      await ignoringAbsence(store.giveBack(claim));
+      await ignoreUnreachable(store.giveBack(claim));
       throw this.#end(error);
     }
     if (this.#lost.signal.aborted) {
@@ -132,7 +132,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
       return;
     }
     const { message } = error as Error;
-    await ignoringAbsence(store.fail(claim, message));
+    await ignoreUnreachable(store.fail(claim, message));
     // The worker's disk or engine failed: the next unit would fail too.
     if (error instanceof BenchError) throw this.#end(error);
     onNote?.(`${unitName(unit)} failed: ${message}`);
@@ -143,7 +143,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    await ignoringAbsence(this.#member.store.leave(this.#member.worker, this.#ended));
+    await ignoreUnreachable(this.#member.store.leave(this.#member.worker, this.#ended));
   }
 
   #end(error: unknown): Error {
@@ -176,7 +176,7 @@ function unitName(unit: Unit): string {
 }
 
 /** Ignores that the queue is unreachable: it notices by itself that the worker is silent. */
-async function ignoringAbsence(call: Promise<void>): Promise<void> {
+async function ignoreUnreachable(call: Promise<void>): Promise<void> {
   try {
     await call;
   } catch (error) {

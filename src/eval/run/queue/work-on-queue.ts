@@ -47,11 +47,8 @@ export async function workOnQueue(
   const options = workerSettings(config, begun);
   const engines = compose(options);
   const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal });
-  const place = { folder, suffix: '' };
-  await using prepared = await prepareSuite(
-    { suite, begun, folder, place, engines, settings, hasGeneratedData: false },
-    { signal },
-  );
+  const task = { suite, begun, folder, place: { folder, suffix: '' }, engines, settings, hasGeneratedData: false };
+  await using prepared = await prepareSuite(task, { signal });
   const environment = currentEnvironment(prepared.parts);
   requireSameBuild(plan, environment);
   using database = openDatabase({ path: ':memory:' });

@@ -31,10 +31,7 @@ function requireKnownSettings({ name, plan }: RunRecord): void {
   for (const key of fixedOptions) {
     const value: unknown = (plan.settings as Readonly<Record<string, unknown>>)[key];
     if (value === undefined || (isKnown(key, value) && !REFUSED_SETTINGS.includes(key))) continue;
-    throw new BenchError(
-      'database',
-      `run "${name}": this program does not take the plan's setting ${key}`,
-      'plan it again with the version of the workers',
-    );
+    const message = `run "${name}": this program does not take the plan's setting ${key}`;
+    throw new BenchError('database', message, 'plan it again with the version of the workers');
   }
 }

@@ -138,14 +138,8 @@ export class UserRun {
       evidence: all.filter(({ memoryId }) => item.evidence.includes(memoryId)),
       donated: controlMemories(retrieved.memories, this.#user, item, { users: controlUsers, seed }),
     };
-    return {
-      item,
-      question,
-      visible,
-      sources,
-      recordedRetrieval,
-      observer: new PostTurnMeasurements(this.#bench, item, profile),
-    };
+    const observer = new PostTurnMeasurements(this.#bench, item, profile);
+    return { item, question, visible, sources, recordedRetrieval, observer };
   }
 
   async #index(visible: readonly DatasetMemory[]): Promise<void> {

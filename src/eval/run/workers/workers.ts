@@ -169,10 +169,8 @@ export async function runWorker(
   const run = runs.findById(id)!;
   const place = { folder: join(folder, WORKERS_FOLDER, String(number)), suffix: `/worker-${number}` };
   const engines = compose(settings);
-  await using prepared = await prepareSuite(
-    { suite, begun: run, folder, place, engines, settings, hasGeneratedData: true },
-    { signal },
-  );
+  const task = { suite, begun: run, folder, place, engines, settings, hasGeneratedData: true };
+  await using prepared = await prepareSuite(task, { signal });
   await using open = await openBench(prepared, database, run);
   const claims = rowClaims(database, id, open.claimed, { worker, signal });
   const selfTested = async (): Promise<CellsSelfTest | undefined> => {
