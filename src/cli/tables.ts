@@ -106,7 +106,7 @@ function availableResults(database: BenchDatabase, runs: readonly RunRecord[]): 
     if (!isUnfinished(run)) {
       throw new BenchError('not-found', `run "${run.name}" has no turn yet`, continueHint(run.name));
     }
-    const underWay = new RunUserRepository(database, run.id).underWay();
+    const underWay = new RunUserRepository(database, run.id).unfinished();
     const { progress, results } = unfinishedResults(run, turns.listForResults(run.id), underWay);
     if (results === null) process.stderr.write(`${run.name}: ${progressText(progress)}: nothing to show yet\n`);
     return results ?? [];

@@ -7,7 +7,7 @@ import { GivenRetriever } from './given-retriever.ts';
 import type { VectorBackend } from './vectors/vector-index.ts';
 import { EngineQueryModel } from './hinted/engine-query-model.ts';
 import { HintedRetriever } from './hinted/hinted-retriever.ts';
-import { asksModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
+import { usesLanguageModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
 import { SalienceRetriever } from './salience/salience-retriever.ts';
 import type { SalienceRule } from './salience/salience-ranking.ts';
 import { openTieredRetriever, type TieredSettings } from './tiered/open-tiered-retriever.ts';
@@ -41,7 +41,7 @@ const openers: Readonly<Record<RetrieverName, (parts: RetrieverParts) => Promise
   salience: async ({ embeddings, backend, countTokens, retrievalTokens, salience }) =>
     new SalienceRetriever(embeddings, { backend, countTokens, maxTokens: retrievalTokens, rule: salience }),
   hinted: async ({ embeddings, backend, preRetrieval, engine }) => {
-    const isNeeded = engine !== undefined && asksModel(preRetrieval.config);
+    const isNeeded = engine !== undefined && usesLanguageModel(preRetrieval.config);
     const model = isNeeded ? await EngineQueryModel.open(engine) : undefined;
     return new HintedRetriever(embeddings, { backend, ...preRetrieval, model });
   },

@@ -48,7 +48,7 @@ describe.each(retrieverNames)('%s', (name) => {
     await expect(retriever.retrieve(query, { ...options, topK: -1 })).rejects.toThrow('topK is -1');
   });
 
-  test('gives nobody the memories of another, and those of no user to no user', async () => {
+  test('returns to a user only their memories, and without a user only memories without one', async () => {
     await retriever.addMemories([memory('bob', 'm1', 'I drink milk.'), memory(undefined, 'm1', 'I drink tea.')]);
     expect(await contents()).toEqual(['I drink green tea.']);
     expect(await contents({ userId: 'bob' })).toEqual(['I drink milk.']);

@@ -53,13 +53,13 @@ export class ItemPairRepository extends Repository {
       ORDER BY turnA`);
   }
 
-  items({ runId, arm }: ArmOfRun): number {
+  countItems({ runId, arm }: ArmOfRun): number {
     const counted = sql`SELECT count(DISTINCT item_id) AS items FROM turns WHERE run_id = ${runId} AND arm = ${arm}`;
     return this.query<{ readonly items: number }>(counted)[0]!.items;
   }
 
   /** Pairs as a list shows them, in the given order. @param pairs ids of the first turns */
-  shown(pairs: readonly Pick<ItemPairScores, 'turnA' | 'turnB'>[]): ItemPair[] {
+  details(pairs: readonly Pick<ItemPairScores, 'turnA' | 'turnB'>[]): ItemPair[] {
     const ids = JSON.stringify(pairs.flatMap(({ turnA, turnB }) => [turnA, turnB]));
     const itemTurns = sql`FROM turns AS one
       WHERE one.run_id = shown.run_id AND one.arm = shown.arm AND one.item_id = shown.item_id`;

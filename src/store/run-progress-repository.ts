@@ -19,10 +19,6 @@ export class RunProgressRepository extends Repository {
     this.#isOfRun = sql`run_id = ${runId}`;
   }
 
-  turns(): number {
-    return this.#count(this.#isOfRun).turns;
-  }
-
   /** Counts the turns with ids above `after` (0: all), and the faulty ones by failed checks; `last` is the highest id. */
   newTurns(after: number) {
     const isNew = sql`${this.#isOfRun} AND id > ${after}`;

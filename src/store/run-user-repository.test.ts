@@ -25,8 +25,8 @@ function shareOf(turnsMs: number): UserShare {
   return { books, counts: { refusedCalls: {}, kvStores: {}, retriever: {} } };
 }
 
-test("a user is one worker's, until that one is done or gone", () => {
-  expect(users.underWay()).toBeNull();
+test('a user belongs to one worker until the worker finishes or ends', () => {
+  expect(users.unfinished()).toBeNull();
   expect(users.claim(ann, 'one')).toBe('claimed');
   expect(users.claim(ann, 'two')).toBe('taken');
   expect(users.claim(bob, 'two')).toBe('claimed');
@@ -38,21 +38,21 @@ test("a user is one worker's, until that one is done or gone", () => {
   users.release();
   expect([users.claim(ann, 'three'), users.claim(bob, 'three')]).toEqual(['finished', 'claimed']);
   expect(Object.fromEntries(users.places())).toEqual({ ann: 0, bob: 1 });
-  expect([...users.underWay()!]).toEqual(['bob']);
+  expect([...users.unfinished()!]).toEqual(['bob']);
 });
 
 test('a worker that has lost a claim can neither write nor finish', () => {
   users.claim(ann, 'one');
-  users.requireHeld('ann', 'one');
+  users.requireClaim('ann', 'one');
   users.release('one');
   users.claim(ann, 'two');
-  expect(() => users.requireHeld('ann', 'one')).toThrow('another process has taken over user ann');
+  expect(() => users.requireClaim('ann', 'one')).toThrow('another process has taken over user ann');
   expect(() => users.finish('ann', 'one', shareOf(1))).toThrow('another process has taken over user ann');
   users.finish('ann', 'two', shareOf(2));
-  expect(() => users.requireHeld('ann', 'two')).toThrow('another process has taken over user ann');
+  expect(() => users.requireClaim('ann', 'two')).toThrow('another process has taken over user ann');
 });
 
-test('each share is taken once, and a transaction that fails leaves it', () => {
+test('each share is taken once; a failed transaction leaves it', () => {
   users.claim(ann, 'one');
   users.claim(bob, 'two');
   users.finish('bob', 'two', shareOf(20));
@@ -67,7 +67,7 @@ test('each share is taken once, and a transaction that fails leaves it', () => {
   expect(users.takeShares()).toEqual([]);
 });
 
-test('users of a run that was begun before there were claims are finished when their turns are there', () => {
+test('users of runs from before claims existed are finished if they have all turns', () => {
   const turns = new TurnRepository(database);
   for (const arm of ['rag', 'dki']) {
     turns.put({ runId, sessionId: 's' }, turnOf({ itemId: 'q', userId: 'ann', arm, right: true }));

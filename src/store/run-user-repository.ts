@@ -45,17 +45,17 @@ export class RunUserRepository extends Repository {
   }
 
   /** Call in the transaction that writes the user's rows. @throws BenchError `database` if another worker has the user now */
-  requireHeld(userId: string, worker: string): void {
+  requireClaim(userId: string, worker: string): void {
     const held = this.#find(userId);
     if (held?.worker === worker && held.finishedAt === null) return;
     const message = `${this.database.path}: another process has taken over user ${userId}`;
     throw new BenchError('database', message, 'nothing is lost: it runs all turns of this user');
   }
 
-  /** Notes that all turns of a user are stored. @throws BenchError as `requireHeld` */
+  /** Notes that all turns of a user are stored. @throws BenchError as `requireClaim` */
   finish(userId: string, worker: string, share: UserShare): void {
     this.database.transaction((query) => {
-      this.requireHeld(userId, worker);
+      this.requireClaim(userId, worker);
       query.update(runUsers).set({ finishedAt: Date.now(), share }).where(this.#is(userId)).run();
     });
   }
@@ -94,7 +94,7 @@ export class RunUserRepository extends Repository {
   }
 
   /** Users that were begun but not finished; null for runs from before claims existed. */
-  underWay(): ReadonlySet<string> | null {
+  unfinished(): ReadonlySet<string> | null {
     const rows = this.#rows();
     if (rows.length === 0) return null;
     return new Set(rows.filter(({ finishedAt }) => finishedAt === null).map(({ userId }) => userId));

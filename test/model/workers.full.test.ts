@@ -110,7 +110,7 @@ describe('several workers', () => {
     expect(untimedResults(two.results)).toEqual(untimedResults(one.results));
     using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
     const { id } = new RunRepository(database).findByName('two')!;
-    expect([...new RunUserRepository(database, id).underWay()!]).toEqual([]);
+    expect([...new RunUserRepository(database, id).unfinished()!]).toEqual([]);
   });
 
   it('give back the user on whom one warmed up that died before it took a turn', async () => {

@@ -4,7 +4,7 @@ import { TransformersEmbedder } from '../../models/embedding/transformers-embedd
 import type { CallOptions } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
-import { asksModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { usesLanguageModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { chooseVectorBackend } from '../../retrieval/vectors/choose-vector-backend.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { coresOfWorker } from './workers/number-of-workers.ts';
@@ -39,7 +39,7 @@ export class LoadedModels implements AsyncDisposable {
     const preRetrieval = readPreRetrievalFile(config);
     const own = arms.filter(({ traits }) => traits.keepsSession).length;
     // Further sessions: one that all other arms share, one for scoring, one for self-tests, one to prepare questions.
-    const sessions = own + 3 + Number(retriever === 'hinted' && asksModel(preRetrieval.config));
+    const sessions = own + 3 + Number(retriever === 'hinted' && usesLanguageModel(preRetrieval.config));
     const cores = coresOfWorker(config);
     const optional = Object.entries({ cellsPerPosition, contextTokens, threads, cores });
     const given = Object.fromEntries(optional.filter(([, value]) => value !== undefined));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isPublicDataset } from '../../config/public-datasets.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
-import { asksModel } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { usesLanguageModel } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
@@ -104,7 +104,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
 
 /** True for a retriever that ranks by similarity alone and needs no engine session. */
 function ranksBySimilarity({ settings: { retriever }, parts }: PreparedSuite): boolean {
-  return retriever === 'router' || (retriever === 'hinted' && !asksModel(parts.preRetrieval.config));
+  return retriever === 'router' || (retriever === 'hinted' && !usesLanguageModel(parts.preRetrieval.config));
 }
 
 function dataFiles({ suite, folder, settings }: PreparedSuite): readonly string[] | undefined {

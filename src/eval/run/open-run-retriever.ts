@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { parseSalienceWeights } from '../../config/salience-weights.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { asksModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { usesLanguageModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../retrieval/open-retriever.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-ranking.ts';
@@ -13,7 +13,7 @@ export function retrieverNeedsModel(
   { retriever }: Pick<BenchConfig, 'retriever'>,
   { config }: ReadPreRetrievalConfig,
 ): boolean {
-  return retriever === 'salience' || (retriever === 'hinted' && asksModel(config));
+  return retriever === 'salience' || (retriever === 'hinted' && usesLanguageModel(config));
 }
 
 type SalienceOptions = Pick<BenchConfig, 'halfLife' | 'salienceWeights'>;

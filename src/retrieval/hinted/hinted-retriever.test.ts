@@ -78,7 +78,7 @@ test('persona_search reads the persona, of any age', async () => {
   expect(ids(await ask('What are my traits?')).sort()).toEqual(['m3', 'm80']);
 });
 
-test('deep_search follows a name from one memory to the next, as deep as it is told', async () => {
+test('deep_search follows a name from memory to memory, up to search_depth', async () => {
   const chain = [
     memory(101, 'My sister is called Brenko.'),
     memory(102, 'The boss of Brenko is Plevath.'),
@@ -123,7 +123,7 @@ test('a name links Chinese memories too, wherever it is introduced', async () =>
   expect(beside.get('m5')).toBeCloseTo((apart.get('m5')! + 0.8 * apart.get('m4')!) / 1.8, 5);
 });
 
-test('a preferred tier comes first among what is as near', async () => {
+test('of memories with similar scores, the preferred tier comes first', async () => {
   const rule = { keywords: ['tea'], strategy: 'long_term', params: { tier_preference: 'ltm', expand_links: false } };
   const same = Array.from({ length: 61 }, (_, index) => memory(index + 1, 'I like tea.'));
   const newest = { ...rule, params: { tier_preference: 'stm' } };
@@ -147,7 +147,7 @@ test('an invalid question retrieves nothing, and is flagged', async () => {
   expect(await ask(' \u0007 ')).toMatchObject({ memories: [], flags });
 });
 
-test('a record of the source document is returned with memory_data', async () => {
+test('a record of the design document is returned with memory_data', async () => {
   await open().addMemories(lived);
   const query_embedding = await embeddings.embed('Where do I live?');
   const retrieval_hints = { strategies: [], route_strategy: 'llm' as const, params: {} };
@@ -161,7 +161,7 @@ test('a record of the source document is returned with memory_data', async () =>
 test.each([
   [{ createdAt: 'once' }, "memory 'm9': createdAt expected a time"],
   [{ links: 'm1' }, "memory 'm9': links expected a list of ids"],
-])('metadata that cannot be read are named: %j', async (metadata, message) => {
+])('unreadable metadata are refused: %j', async (metadata, message) => {
   open();
   await expect(retriever.addMemories([memory(8, 'Fine.'), memory(9, 'Not.', metadata)])).rejects.toThrow(message);
   expect(retriever.stats()).toMatchObject({ memories: 0 });

@@ -18,7 +18,7 @@ function signals(given: Partial<SalienceSignals>): SalienceSignals {
 }
 
 describe('recencyDecay', () => {
-  // The table of the decay in the source document; a date in the future is as recent as now.
+  // The table of the decay in the design document; a date in the future is as recent as now.
   test.each([
     [-3, '1.000'],
     [0, '1.000'],
@@ -78,7 +78,7 @@ describe('salienceScores', () => {
 });
 
 describe('fuseRanks', () => {
-  test('the worked example of the source document: B > A > D > C, with its four scores', () => {
+  test('the worked example of the design document: B > A > D > C, with its four scores', () => {
     const lists = ['ABC', 'BDA'].map((list) => [...list]);
     const scores = fuseRanks(lists).map(({ id, score }) => `${id} ${score.toFixed(4)}`);
     expect(scores).toEqual(['B 0.0325', 'A 0.0323', 'D 0.0161', 'C 0.0159']);

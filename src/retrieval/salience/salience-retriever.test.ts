@@ -57,7 +57,7 @@ describe('the fast path', () => {
     expect(ids(await ask('my preferences'))).toEqual(['p1']);
   });
 
-  test('the response of the source document has the whole file as one result', async () => {
+  test('the response of the design document has the whole file as one result', async () => {
     expect(await retriever.search('我的偏好是什么', { userId: 'ann', topK: 5, maxTokens: 4 })).toEqual({
       results: [
         {
@@ -76,7 +76,7 @@ describe('the fast path', () => {
     });
   });
 
-  test('a file of another scope, or that is not there, is passed over', async () => {
+  test('a file of another scope, or a missing one, is skipped', async () => {
     expect((await ask('Which pattern is it?')).details).toMatchObject({ path: 'hybrid' });
     const search = (query: string, scope: 'project' | 'global') =>
       retriever.search(query, { userId: 'ann', topK: 5, scope, now });
@@ -86,7 +86,7 @@ describe('the fast path', () => {
     expect(global.results.map(({ chunkId }) => chunkId).sort()).toEqual(['m1', 'p1', 'p2']);
   });
 
-  test('a file that has lost its last entry is not there', async () => {
+  test('a file without entries does not exist', async () => {
     expect(await retriever.removeMemory('t1', 'ann')).toBe(true);
     expect((await ask('Which task is next?')).details).toMatchObject({ path: 'hybrid' });
   });
@@ -125,7 +125,7 @@ describe('hybrid search', () => {
     expect(ids(await ask('猫叫什么？'))[0]).toBe('zh');
   });
 
-  test('what was said lately or often passes what is as near', async () => {
+  test('recent or repeated memories rank above equally near ones', async () => {
     await retriever.addMemories([
       memory('old', 'I like to drink tea: so I say.'),
       memory('often', 'I like to drink tea; so I say.', { reinforcement: 9 }),
@@ -134,7 +134,7 @@ describe('hybrid search', () => {
     expect(ids(await ask('What do I like to drink?'))).toEqual(['new', 'often', 'old']);
   });
 
-  test('by the rule that it was given', async () => {
+  test('uses the given rule', async () => {
     const weights = { semantic: 0, reinforcement: 1, recency: 0, access: 0 };
     await retriever.close();
     open({ rule: { weights, halfLifeDays: 1 } });
@@ -144,7 +144,7 @@ describe('hybrid search', () => {
     expect(memories[0]!.score).toBeCloseTo(Math.log(3) / Math.log(4), 12);
   });
 
-  test('what is said again in the same words is one entry, said more often and as new as the last time', async () => {
+  test('a repeated statement is one entry, with higher reinforcement and the time of the last mention', async () => {
     const at = (createdAt: string, more = {}) => ({ createdAt, ...more });
     await retriever.addMemories([
       memory('again', 'I drink  TEA!', at('2026-05-31T00:00:00Z')),
@@ -169,7 +169,7 @@ describe('hybrid search', () => {
     expect(await retriever.removeMemory('later', 'ann')).toBe(false);
   });
 
-  test('what is returned counts as returned, until it is forgotten', async () => {
+  test('returned entries count as accessed, until a reset', async () => {
     await retriever.addMemories(['sister', 'brother', 'uncle'].map((who) => memory(who, `My ${who} likes tea.`)));
     const scores = async () => (await ask('My sister likes tea.', { topK: 2 })).memories.map(({ score }) => score);
     const first = await scores();
@@ -190,7 +190,7 @@ describe('hybrid search', () => {
     expect(ids(await ask('tea', { threshold: 1 }))).toEqual([]);
   });
 
-  test('a user sees nothing of another, whose words do not weigh either', async () => {
+  test('a user sees nothing of another, whose words do not affect the ranking either', async () => {
     await retriever.addMemories([memory('a', 'My cat likes tea.'), memory('b', 'My dog likes milk.')]);
     const alone = (await ask('Who likes tea?')).memories;
     await retriever.reset();

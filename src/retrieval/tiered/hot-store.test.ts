@@ -42,7 +42,7 @@ for (const [name, open] of Object.entries(implementations)) {
       };
     });
 
-    test('gives the newest first, as many as asked, none that is younger than asked', async () => {
+    test('returns the newest first, at most `count`, none created after `untilMs`', async () => {
       await store.put(ann, ['working'], [record('b', 20), record('d', 40.5), record('a', 10), record('c', 30)]);
       expect(ids(await store.newest(ann, 'working', 10, always))).toEqual(['d', 'c', 'b', 'a']);
       expect(ids(await store.newest(ann, 'working', 2, always))).toEqual(['d', 'c']);
@@ -53,7 +53,7 @@ for (const [name, open] of Object.entries(implementations)) {
       expect(ids(await store.oldest(ann, 'working', 0))).toEqual([]);
     });
 
-    test('of one time the greater id in UTF-8 is the newer', async () => {
+    test('of records with equal times, the greater id in UTF-8 counts as newer', async () => {
       // In UTF-16 the cat would come before the Hangul.
       const records = ['b', '힣', 'a', '😺', 'ｚ'].map((id) => record(id, 5));
       await store.put(ann, ['working'], records);
@@ -62,7 +62,7 @@ for (const [name, open] of Object.entries(implementations)) {
       expect(ids(await store.oldest(ann, 'working', 2))).toEqual(['a', 'b']);
     });
 
-    test('a record put again takes the place of the first, on each shelf', async () => {
+    test('a record with a known id replaces the old one on each shelf', async () => {
       await store.put(ann, ['working', 'waiting'], [record('a', 1), record('b', 2)]);
       await store.put(ann, ['working'], [record('a', 3, { content: 'new' })]);
       const working = await store.newest(ann, 'working', 10, always);
@@ -70,7 +70,7 @@ for (const [name, open] of Object.entries(implementations)) {
       expect(await store.oldest(ann, 'waiting', 10)).toEqual([record('a', 1), record('b', 2)]);
     });
 
-    test('removes from the shelves named, and counts each id once', async () => {
+    test('removes from the given shelves, and counts each id once', async () => {
       await store.put(ann, ['working', 'waiting'], [record('a', 1), record('b', 2)]);
       await store.put(ann, ['quarantine'], [record('a', 1)]);
       expect(await store.remove(ann, ['working', 'waiting'], ['a', 'x'])).toBe(1);
@@ -80,7 +80,7 @@ for (const [name, open] of Object.entries(implementations)) {
       expect(ids(await store.oldest(ann, 'quarantine', 10))).toEqual(['a']);
     });
 
-    test('groups know nothing of each other', async () => {
+    test('groups are independent', async () => {
       await store.put(ann, ['working'], [record('a', 1)]);
       await store.put(bob, ['working'], [record('a', 2, { content: "bob's" }), record('b', 3)]);
       expect(await store.remove(ann, ['working'], ['b'])).toBe(0);
@@ -88,7 +88,7 @@ for (const [name, open] of Object.entries(implementations)) {
       expect(await store.newest(deriveUuid('eve'), 'working', 10, always)).toEqual([]);
     });
 
-    test('gives back texts and metadata as they were', async () => {
+    test('returns texts and metadata unchanged', async () => {
       const odd = record('"; DROP TABLE *\n', 1.5, {
         content: '我喜欢绿茶。\r\n\t"quoted" \\u0041 😺 \u2028',
         metadata: { confidence: 0.85, nested: { list: [1, null, 'x'], 'key with "': true } },
@@ -97,7 +97,7 @@ for (const [name, open] of Object.entries(implementations)) {
       expect(await store.newest(ann, 'working', 1, always)).toEqual([odd]);
     });
 
-    test('takes thousands at once, none lost', async () => {
+    test('stores thousands at once without loss', async () => {
       const many = Array.from({ length: 2_345 }, (_, i) => record(`m${i}`, i % 100));
       await store.put(ann, ['working', 'waiting'], many);
       expect(new Set(ids(await store.oldest(ann, 'waiting', always))).size).toBe(2_345);
@@ -108,7 +108,7 @@ for (const [name, open] of Object.entries(implementations)) {
 }
 
 describe.runIf(withRedis)('Redis', () => {
-  test('namespaces know nothing of each other, and only what is dropped goes', async () => {
+  test('namespaces are independent, and drop removes only its own', async () => {
     const [first, second] = await Promise.all(
       ['run *', 'run [a-z]'].map((name) => RedisHotStore.open(server!.url, name)),
     );

@@ -12,7 +12,7 @@ import { RedisHotStore } from './redis-hot-store.ts';
 
 const ann = deriveUuid('ann');
 const always = Number.MAX_SAFE_INTEGER;
-/** A port that nobody listens on. */
+/** A port without a listener. */
 const NOBODY = '127.0.0.1:1';
 
 describe.runIf(hasRedisServer())('Redis', () => {
@@ -32,7 +32,7 @@ describe.runIf(hasRedisServer())('Redis', () => {
     await expectFailure(RedisHotStore.open(address, 'x'), 'bad-option', '--hot: not a valid server URL', hint);
   });
 
-  test('killed while it is written to: the call fails, and made again leaves each record once', async () => {
+  test('killed during a write: the call fails, and repeated stores each record once', async () => {
     await using server = await RedisServer.start();
     const store = await RedisHotStore.open(server.url, 'x', 5_000);
     const writing = benchFailure(store.put(ann, ['working', 'waiting'], records));

@@ -60,7 +60,7 @@ describe('the three layers', () => {
     expect(await seen('Rex', { now: 1_000 })).toEqual(['hot good', 'hot doubtful']);
   });
 
-  test('the ten newest are hot, whatever is asked; the nearest of all others are cold', async () => {
+  test('the ten newest come from working memory for any query; the nearest others from long-term memory', async () => {
     const records = Array.from({ length: 15 }, (_, i) => record(`m${i}`, `I own ${i} bicycles.`, { createdAtMs: i }));
     await memory.load('ann', [...records, record('tea', 'I drink green tea.', { createdAtMs: -1 })]);
     const { items } = await ask('Do I drink tea?', { limit: 2 });
@@ -74,7 +74,7 @@ describe('the three layers', () => {
     expect((await seen('I drink green tea.', { threshold: 0.99 }))[10]).toBe('cold tea');
   });
 
-  test('cuts what is long, and embeds a batch in one call', async () => {
+  test('splits long records, and embeds a batch in one call', async () => {
     const chapter = (_: unknown, i: number) => `Chapter ${i} is about the city of Leeds and its trams. `;
     const text = Array.from({ length: 60 }, chapter).join('');
     const before = embeddings.stats().texts;
@@ -91,13 +91,13 @@ describe('the three layers', () => {
     expect(await seen('short')).toHaveLength(3);
   });
 
-  test('of one id in a batch the last counts', async () => {
+  test('of records with one id in a batch, the last one is stored', async () => {
     await memory.load('ann', [record('a', 'I drink tea.'), record('a', 'I drink coffee.')]);
     const { items } = await ask('drink', { now: 0 });
     expect(items.map(({ content }) => content)).toEqual(['I drink coffee.']);
   });
 
-  test('what is forgotten is in none of them', async () => {
+  test('a forgotten memory is in none of the layers', async () => {
     await memory.load('ann', [record('a', 'I drink tea.')]);
     await memory.quarantine('ann', [record('a', padded('I drink tea'))]);
     expect(await memory.forget('bob', 'a')).toBe(false);
@@ -109,7 +109,7 @@ describe('the three layers', () => {
   });
 });
 
-describe('what comes from outside', () => {
+describe('names and texts from outside', () => {
   const texts = ['', ' ', "'; DROP TABLE memories; --", '*', '%', 'a:order', '../../x', '{ann}', '😺', '__proto__'];
   const hostile = [...texts, '\0', '\ud800', '\ud801'];
 
@@ -143,7 +143,7 @@ describe('what comes from outside', () => {
 });
 
 describe('frequent queries', () => {
-  test('are answered without embedding and long-term memory, until something is written', async () => {
+  test('are answered from the cache until a write', async () => {
     await memory.load('ann', [record('a', 'I drink tea.')]);
     const first = await ask('tea', { now: 0 });
     expect(first.cached).toBe(false);
@@ -151,11 +151,11 @@ describe('frequent queries', () => {
     const again = await ask('tea', { now: 0 });
     expect(again).toMatchObject({ cached: true, items: first.items, timingsMs: { embedding: 0 } });
     expect(embeddings.stats().texts).toBe(texts);
-    // Another user's, another limit, another working memory: another question.
+    // Another user, limit or working memory makes it another query.
     expect((await ask('tea', { now: 0, group: 'bob' })).cached).toBe(false);
     expect((await ask('tea', { now: 0, limit: 4 })).cached).toBe(false);
     expect(await seen('tea')).toEqual(['hot a']);
-    // The threshold applies to what is cached too.
+    // The threshold applies to cached results too.
     expect(await seen('tea', { now: 0, threshold: 1 })).toEqual([]);
     await memory.load('ann', [record('b', 'I drink black tea.')]);
     expect(await seen('tea', { now: 0 })).toHaveLength(2);

@@ -25,7 +25,7 @@ const fact = (n: number, userId = 'ann') => {
 const facts = (count: number) => Array.from({ length: count }, (_, i) => fact(i + 1));
 const ask = { userId: 'ann', topK: 2, threshold: -1 };
 
-test('ranks the ten newest of that time, then the nearest of the others, and reports both', async () => {
+test('returns the ten newest up to the time of the query, then the nearest of the others, and counts both', async () => {
   const retriever = await open();
   await retriever.addMemories([...facts(14), fact(20), fact(3, 'bob')]);
   const found = await retriever.retrieve('I own 2 bicycles.', { ...ask, now: new Date(day(14)) });
@@ -49,7 +49,7 @@ test('ranks the ten newest of that time, then the nearest of the others, and rep
   expect(existsSync(folder.file('run'))).toBe(false);
 });
 
-test('a memory of many chunks is one, at its best place', async () => {
+test('a memory with many chunks is one result, at its best rank', async () => {
   const retriever = await open();
   const content = Array.from({ length: 50 }, (_, i) => `Chapter ${i} is about bicycles of all kinds. `).join('');
   await retriever.addMemories([{ memoryId: 'book', userId: 'ann', content, metadata: { createdAt: day(9) } }]);
@@ -74,7 +74,7 @@ test('flags a repeated query as cached, until it is reset', async () => {
   await retriever.close();
 });
 
-test.runIf(hasRedisServer())('on servers it finds what it finds without, and leaves nothing there', async () => {
+test.runIf(hasRedisServer())('retrieves the same from servers as without, and leaves nothing there', async () => {
   await using redis = await RedisServer.start();
   await using postgres = await PostgresServer.start();
   const there = await open({ hot: redis.url, cold: postgres.url });
@@ -101,7 +101,7 @@ test.runIf(hasRedisServer())('on servers it finds what it finds without, and lea
   await killed.close();
 });
 
-test.runIf(hasRedisServer())('fails to open without a server, and flags what fails when one goes away', async () => {
+test.runIf(hasRedisServer())('fails to open without a server, and flags failures when a server goes away', async () => {
   await using redis = await RedisServer.start();
   const retriever = await open({ hot: redis.url });
   await retriever.addMemories([fact(1)]);

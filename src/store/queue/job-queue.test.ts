@@ -15,7 +15,7 @@ async function endPauses(connection: QueueConnection): Promise<void> {
   await connection.transaction(({ query }) => query('UPDATE dki_bench_jobs.job SET start_after = now()'));
 }
 
-test('one process puts units, another takes them by priority; one that failed six times is put aside, and back by a plan', async () => {
+test('one process puts units, another takes them by priority; one that failed six times is given up, and requeued by a plan', async () => {
   await using connection = new QueueConnection(server.url);
   await using maker = await JobQueue.open(connection, { creates: true });
   await maker.create(RUN);
@@ -24,19 +24,19 @@ test('one process puts units, another takes them by priority; one that failed si
   await connection.transaction((transaction) => maker.put(RUN, units, transaction));
 
   await using worker = await JobQueue.open(connection, { creates: false });
-  expect(await worker.open(RUN)).toBe(2);
+  expect(await worker.countOpen(RUN)).toBe(2);
   const take = () => connection.transaction((transaction) => worker.take(RUN, transaction));
   const second = await take();
   expect(second).toMatchObject({ position: 2, priority: 2, attempt: 1 });
   await connection.transaction((transaction) => worker.complete(RUN, second!.job, transaction));
-  expect(await worker.open(RUN)).toBe(1);
+  expect(await worker.countOpen(RUN)).toBe(1);
 
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const taken = await take();
     expect(taken).toMatchObject({ position: 1, attempt });
     expect(await take()).toBeUndefined();
     await connection.transaction((transaction) => worker.fail(RUN, taken!.job, 'no space', transaction));
-    expect(await worker.open(RUN)).toBe(attempt < ATTEMPTS ? 1 : 0);
+    expect(await worker.countOpen(RUN)).toBe(attempt < ATTEMPTS ? 1 : 0);
     await endPauses(connection);
   }
   expect(await take()).toBeUndefined();
@@ -52,7 +52,7 @@ test('one process puts units, another takes them by priority; one that failed si
   expect(settled).toEqual([{ state: 'completed' }]);
 });
 
-test('jobs of another version of the tables are refused, with what to do', async () => {
+test('tables of another version are refused with a hint', async () => {
   await using connection = new QueueConnection(server.url);
   await using _maker = await JobQueue.open(connection, { creates: true });
   await connection.transaction(({ query }) => query('UPDATE dki_bench_jobs.version SET version = 24'));

@@ -108,7 +108,7 @@ export class JobQueue implements AsyncDisposable {
     await this.put(run, [unit], transaction);
   }
 
-  async open(run: string): Promise<number> {
+  async countOpen(run: string): Promise<number> {
     // Counted here, because the counts of pg-boss may be an hour old.
     const counted = `SELECT count(*)::int AS open FROM ${SCHEMA}.job WHERE name = $1 AND state < 'completed'`;
     return (await this.#connection.rows<{ open: number }>(counted, [run]))[0]!.open;

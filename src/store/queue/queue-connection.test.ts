@@ -15,7 +15,7 @@ it.each([
   ['that a network hides', new Error('Query read timeout')],
   ['whose addresses all refuse', new AggregateError([withCode('ECONNREFUSED'), withCode('EHOSTUNREACH')])],
   ['of which an error tells', new BenchError('database', 'db: it ends', '', withCode('57P01'))],
-])('a server %s is asked again', (_, error) => {
+])('a server %s counts as away', (_, error) => {
   expect(isAway(error)).toBe(true);
 });
 
@@ -25,7 +25,7 @@ it.each([
   ['a statement that is wrong', withCode('42601')],
   ['an error of this program', new TypeError('undefined is not a function')],
   ['what is no error', 'no'],
-])('%s is not', (_, error) => {
+])('%s does not', (_, error) => {
   expect(isAway(error)).toBe(false);
 });
 

@@ -63,12 +63,15 @@ export class QueueConnection implements AsyncDisposable {
    * recognise what is already done.
    * @throws BenchError `database` if the server is away for ten minutes; the reason of the signal
    */
-  patiently<Result>(work: (transaction: QueueTransaction) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    return this.again(() => this.#transaction(work), signal);
+  retryTransaction<Result>(
+    work: (transaction: QueueTransaction) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    return this.retry(() => this.#transaction(work), signal);
   }
 
-  /** Repeats a call while the server is away. @throws as `patiently` */
-  async again<Result>(call: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  /** Repeats a call while the server is away. @throws as `retryTransaction` */
+  async retry<Result>(call: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const start = performance.now();
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       signal?.throwIfAborted();

@@ -18,7 +18,7 @@ type PlannedRow = Record<'id' | 'name' | 'planId' | 'plan', string>;
 
 export type QueuedRun = Awaited<ReturnType<QueueReader['progress']>>;
 
-export interface EnteredWorker extends QueueWorker {
+export interface RegisteredWorker extends QueueWorker {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
@@ -94,8 +94,8 @@ export class QueueReader {
     };
   }
 
-  async workers({ id }: PlannedRun): Promise<EnteredWorker[]> {
-    const rows = await this.#connection.rows<Omit<EnteredWorker, keyof QueueWorker> & { readonly record: string }>(
+  async workers({ id }: PlannedRun): Promise<RegisteredWorker[]> {
+    const rows = await this.#connection.rows<Omit<RegisteredWorker, keyof QueueWorker> & { readonly record: string }>(
       `SELECT w.id, w.host, w.pid, w.record, w.began_at AS "beganAt",
         coalesce(w.ended, CASE WHEN w.seen_at < now() - $2 * interval '1 s' THEN 'silent' ELSE 'working' END) AS state,
         count(b.position) FILTER (WHERE b.position >= 0)::int AS users, coalesce(sum(b.turns), 0)::int AS turns

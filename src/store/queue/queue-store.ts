@@ -73,7 +73,7 @@ export class QueueStore implements AsyncDisposable {
     const insert = `INSERT INTO ${SCHEMA}.workers (id, run_id, host, pid, record) VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT DO NOTHING`;
     const values = [id, run, hostname(), process.pid, JSON.stringify(record)];
-    await this.#connection.patiently(({ query }) => query(insert, values));
+    await this.#connection.retryTransaction(({ query }) => query(insert, values));
     return id;
   }
 
@@ -97,7 +97,7 @@ export class QueueStore implements AsyncDisposable {
     worker: string,
     { reaps, signal }: { readonly reaps: boolean; readonly signal: AbortSignal },
   ): Promise<Claim | undefined> {
-    return await this.#connection.patiently(async (transaction) => {
+    return await this.#connection.retryTransaction(async (transaction) => {
       const { query } = transaction;
       await query(IS_ALIVE, [worker]);
       // A worker that claims has no unit. If one is recorded, the answer to an earlier claim was lost.
@@ -129,7 +129,7 @@ export class QueueStore implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<'stored' | 'stale'> {
     const sha256 = createHash('sha256').update(content).digest('hex');
-    return await this.#connection.patiently(async (transaction) => {
+    return await this.#connection.retryTransaction(async (transaction) => {
       const { query } = transaction;
       const [held] = await query<{ planId: string; since: Date }>(
         `SELECT r.plan_id AS "planId", c.claimed_at AS since
@@ -166,8 +166,8 @@ export class QueueStore implements AsyncDisposable {
     await this.#release(claim, (transaction) => this.#jobs.giveBack(claim.run, claim, transaction));
   }
 
-  open(run: string, signal?: AbortSignal): Promise<number> {
-    return this.#connection.again(() => this.#jobs.open(run), signal);
+  countOpen(run: string, signal?: AbortSignal): Promise<number> {
+    return this.#connection.retry(() => this.#jobs.countOpen(run), signal);
   }
 
   async #release(claim: Claim, end: (transaction: QueueTransaction) => Promise<void>): Promise<void> {

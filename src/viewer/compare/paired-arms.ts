@@ -52,7 +52,7 @@ export function pairedArms(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, ju
   const rank = ({ successA, successB, sameAnswer }: ItemPairScores): number =>
     judged && successA !== successB ? 0 : sameAnswer === 1 ? 2 : 1;
   return {
-    counts: counted(pairs, repository.items(a), repository.items(b)),
+    counts: counted(pairs, repository.countItems(a), repository.countItems(b)),
     difference: judged ? successDifference(pairs) : null,
     listed: pairs.toSorted((one, other) => rank(one) - rank(other)),
   };
@@ -62,5 +62,5 @@ export type PairedArms = ReturnType<typeof pairedArms>;
 
 /** A page of the pairs. @param page from 1 */
 export function listedPairs(database: BenchDatabase, { listed }: PairedArms, page: number, size: number): ItemPair[] {
-  return new ItemPairRepository(database).shown(listed.slice((page - 1) * size, page * size));
+  return new ItemPairRepository(database).details(listed.slice((page - 1) * size, page * size));
 }

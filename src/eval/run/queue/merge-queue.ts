@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
-import type { EnteredWorker, PlannedRun, QueueReader } from '../../../store/queue/queue-reader.ts';
+import type { RegisteredWorker, PlannedRun, QueueReader } from '../../../store/queue/queue-reader.ts';
 import type { RunResults } from '../../../store/records/run-results.ts';
 import type { IsolationProbe, RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
@@ -16,7 +16,7 @@ import { bundleRows, unpackIsolationBundle, unpackUserBundle, type WorkerState }
 import { ISOLATION_POSITION, planUnits } from './plan-queued-run.ts';
 
 interface WorkerPart {
-  readonly worker: EnteredWorker;
+  readonly worker: RegisteredWorker;
   readonly run: RunRecord;
   /** State at the last stored bundle; its counts cover everything that the worker has done. */
   last: { readonly state: WorkerState; readonly at: Date };

@@ -66,7 +66,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
           const { position } = claim;
           return position === ISOLATION_POSITION ? 'isolation probe' : this.#bench.planned[position]!;
         }
-        if ((await store.open(planned.id, signal)) === 0) return null;
+        if ((await store.countOpen(planned.id, signal)) === 0) return null;
         await wait(pause * (0.5 + Math.random()), undefined, { signal });
       }
     } catch (error) {

@@ -58,7 +58,7 @@ export function rowClaims(
     },
     put: (userId, write) =>
       database.transaction(() => {
-        rows.requireHeld(userId, worker);
+        rows.requireClaim(userId, worker);
         write();
       }),
     done: async (unit, { share }) => {

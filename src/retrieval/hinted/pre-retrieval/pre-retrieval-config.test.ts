@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { defaultKeywordRules } from './route-by-keyword.ts';
-import { asksModel, readPreRetrievalConfig } from './pre-retrieval-config.ts';
+import { usesLanguageModel, readPreRetrievalConfig } from './pre-retrieval-config.ts';
 
 const read = (value: unknown) => readPreRetrievalConfig(value, 'pre.json');
 
-test('the configuration of the source document, at any nesting', () => {
+test('the configuration of the design document, at any nesting', () => {
   const deep = { keywords: ['remember', 'recall', 'what did'], strategy: 'deep_search', params: { search_depth: 3 } };
   const recent = { keywords: ['yesterday', 'recent'], strategy: 'temporal_search', params: { time_range: 'recent' } };
   const keyword_rules = [deep, recent];
@@ -17,7 +17,7 @@ test('the configuration of the source document, at any nesting', () => {
   expect(read({}).config.keyword_rules).toEqual(defaultKeywordRules);
 });
 
-test('old names work, and what to write instead is said', () => {
+test('old names work, with a warning that gives the new ones', () => {
   const old = { keywords: ['remember'], route: 'long_term' };
   const keyword_rules = [old, { keywords: ['now'], strategy: 'temporal_search' }];
   const { config, warnings } = read({ keyword_rules, retrieval_routes: ['mid_term', 'short_term'] });
@@ -50,6 +50,6 @@ test.each([
   [{ rewrite_strategy: 'llm' }, true],
   [{ rewrite_strategy: 'llm', optimize_type: 'expand' }, false],
   [{ decompose_strategy: 'llm' }, true],
-])('asks a model: %j', (value, asks) => {
-  expect(asksModel(read(value).config)).toBe(asks);
+])('uses a language model: %j', (value, asks) => {
+  expect(usesLanguageModel(read(value).config)).toBe(asks);
 });

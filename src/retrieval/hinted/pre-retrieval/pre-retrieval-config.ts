@@ -60,7 +60,12 @@ export function readPreRetrievalConfig(value: unknown, place: string) {
 }
 
 /** True if preparing questions needs a language model. */
-export function asksModel({ action, route_strategy, optimize_type, ...strategies }: PreRetrievalConfig): boolean {
+export function usesLanguageModel({
+  action,
+  route_strategy,
+  optimize_type,
+  ...strategies
+}: PreRetrievalConfig): boolean {
   return (
     (action.includes('route') && route_strategy === 'llm') ||
     (action.includes('optimize') && optimize_type === 'rewrite' && strategies.rewrite_strategy === 'llm') ||
