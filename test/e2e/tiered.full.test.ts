@@ -79,7 +79,7 @@ it.runIf(hasRedisServer())(
     );
     expect(disturbed).toHaveLength(expected.length);
     const note =
-      /^retrieval failed, and the question was asked without memories: \d+ of 20 questions, first because redis:/;
+      /^retrieval failed, and the question was asked without memories: \d+ of 20 questions; first reason: redis:/;
     expect(results!.run.notes.filter((line) => note.test(line))).toHaveLength(failed.length > 0 ? 1 : 0);
     // No trace of the run is left.
     expect([await redis.keys(), await postgres.schemas()]).toEqual([[], []]);

@@ -46,7 +46,7 @@ describe('items whose evidence is unknown', () => {
       ['oracle', 4, 4],
     ]);
     expect(results.run.notes).toContain(
-      'no evidence is known of 2 of 6 items: they are left out of oracle, ranks of the evidence, the evidence funnel',
+      '2 of 6 items name no evidence; they are left out of oracle, ranks of the evidence, the evidence funnel',
     );
     const { notes } = reportTables(results).get('1')!;
     expect(notes.join(' ')).toContain('oracle: over the 4 items with known evidence; 2 have none.');

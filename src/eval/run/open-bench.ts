@@ -9,7 +9,7 @@ import type { BenchSystem } from '../../systems/contracts.ts';
 import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
-import { ownMetrics } from '../analysis/metrics/registered-metrics.ts';
+import { additionalMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
 import { storesTexts } from '../analysis/text-restrictions.ts';
 import { openRunRetriever } from './open-run-retriever.ts';
@@ -84,7 +84,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     ...keepsTexts,
     pieces: tokenPieces(engine, database),
     arms,
-    metrics: ownMetrics(settings),
+    metrics: additionalMetrics(settings),
     judge,
     success: {
       metric: successMetric(metricsOfRun({ dataset: run.dataset, ...run.plan })).name,

@@ -142,7 +142,7 @@ describe('obstacles to a comparison', () => {
     const other = { turns: turnsOf('oracle', [], { gold: 'Oslo' }), datasetSha256: 'f'.repeat(64), modelName: 'large' };
     const { forced, notes } = compared({ turns }, other, { force: true });
     expect(forced.map(({ what }) => what)).toEqual(['data set', 'model']);
-    expect(notes).toEqual(['oracle: 24 items have the same id and another answer']);
+    expect(notes).toEqual(['oracle: 24 items have the same id but different golds']);
   });
 
   test('settings that differ, items of one run alone, and failed turns are said', () => {
@@ -158,7 +158,7 @@ describe('obstacles to a comparison', () => {
     ]);
     expect(notes).toEqual([
       'oracle: 11 items in common; 13 only in first, 0 only in second',
-      'oracle: 0 failed turns in first, 1 in second, in no mean',
+      'oracle: 0 failed turns in first, 1 in second: means leave them out',
     ]);
     expect(b.failedChecks).toEqual(['errors']);
   });

@@ -44,8 +44,8 @@ function pairingNotes(a: ComparedRun, b: ComparedRun, arms: ArmPair): string[] {
   const arm = arms.a === arms.b ? arms.a : `${arms.a}/${arms.b}`;
   const notes: readonly (readonly [number, string])[] = [
     [onlyA + onlyB, `${common} items in common; ${onlyA} only in ${nameA}, ${onlyB} only in ${nameB}`],
-    [differentGolds, `${differentGolds} items have the same id and another answer`],
-    [failedA + failedB, `${failedA} failed turns in ${nameA}, ${failedB} in ${nameB}, in no mean`],
+    [differentGolds, `${differentGolds} items have the same id but different golds`],
+    [failedA + failedB, `${failedA} failed turns in ${nameA}, ${failedB} in ${nameB}: means leave them out`],
   ];
   return notes.flatMap(([count, note]) => (count > 0 ? [`${arm}: ${note}`] : []));
 }
@@ -58,7 +58,7 @@ function requireComparable(a: ComparedRun, b: ComparedRun, force: boolean): void
   throw new BenchError('bad-option', message, 'compare runs of the same data and models, or add --force');
 }
 
-/** Compares `a` with `b` item by item. @throws BenchError `bad-option` if they are not comparable, `not-found` for an arm */
+/** Compares two runs item by item. @throws BenchError `bad-option` if they are not comparable, `not-found` for an arm */
 export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: ComparisonOptions) {
   const { arms, force, seed, margin } = options;
   const [a, b] = [comparedRun(first), comparedRun(second)];
@@ -75,10 +75,10 @@ export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: Co
   return {
     a: summary(a),
     b: summary(b),
-    // Data and models that differ, compared with --force.
+    // Data and models that differ; not empty only with --force.
     forced: differentSubjects(a.run, b.run),
     settings: differentSettings(a, b),
-    // Times are compared if there are none.
+    // If there are any, times are not compared.
     machines,
     primary: a.metrics.primary.name,
     metrics: a.metrics.all.filter(({ name }) => compared.has(name)).map((metric) => metricDeclaration.parse(metric)),
@@ -91,13 +91,13 @@ export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: Co
   };
 }
 
-/** One run's answers to an item, by repeat, and the share of them that are right. */
+/** The answers of one run to an item, by repeat, and the share of right ones. */
 export type ItemAnswers = NonNullable<ReturnType<typeof itemAnswers>>;
 
 export interface FlippedItem {
   readonly itemId: string;
   readonly userId: string;
-  /** `won` if the first run is better. */
+  /** `won`: the first run is better. */
   readonly outcome: 'won' | 'lost';
   readonly question: string;
   /** Null where only abstaining is right. */

@@ -12,7 +12,7 @@ export interface RunAndTurns {
   readonly turns: RunTurns;
 }
 
-/** Prepares a run for a comparison; an unfinished run is compared by the turns that it has. */
+/** Prepares a run for a comparison; of an unfinished run, the turns that it has. */
 export function comparedRun({ run, turns }: RunAndTurns) {
   const { arms, armsNotRun, settings, metricsVersion = 1 } = run.plan;
   const { probes } = run;
@@ -27,11 +27,11 @@ export function comparedRun({ run, turns }: RunAndTurns) {
     >,
     randomWeights: unknownQuality(run.model) !== null,
     metrics,
-    // These keep its numbers from being quoted; none for an unfinished run.
+    // Numbers of a run with failed checks must not be quoted. An unfinished run has no checks.
     failedChecks: checks.filter(({ status }) => status === 'failed').map(({ check }) => check),
     arms: arms.map(({ name }) => name),
     turns: (arm: string): Turns => byArm.get(arm) ?? [],
-    // Turns on which the primary arm of the run had a cache hit.
+    // Turns of all arms on items on which the primary arm had a cache hit.
     hits: new Set(splitByCache(shown, arms).hits(shown)),
     failedTurns: (arm: string) => turns.failed.filter((turn) => turn.arm === arm).length,
   };

@@ -12,12 +12,12 @@ import type { ArmPair } from './arm-pairs.ts';
 /** One metric of one arm in two runs, over the items that both answered: the first run's value minus the second's. */
 export interface MetricDifference extends Omit<Comparison, 'a' | 'b' | 'means' | 'detectable'> {
   readonly arms: ArmPair;
-  /** For `ttftLogRatio` geometric, ms. */
+  /** Of `ttftLogRatio`, the geometric mean in ms. */
   readonly meanA: number;
   readonly meanB: number;
 }
 
-/** The metrics that are compared beside the primary one, in this order. */
+/** The metrics that are compared besides the primary one, in this order. */
 const COMPARED = ['exactMatch', 'contains', 'tokenF1', 'memoryRecall', 'abstention', 'taskSuccess', 'goldLogProb'];
 
 interface DifferenceSettings {
@@ -38,7 +38,7 @@ interface ComparedTurns {
 
 type TurnValue = (turn: AnsweredResult) => number | null;
 
-/** True if every common turn has the same answer, ids and probability of the gold, to the bit. */
+/** True if all common turns have the same answer and ids, and bitwise the same probability of the gold. */
 function areIdentical({ a, b }: ComparedTurns): boolean {
   const counterpart = counterpartIn(b);
   return a.every((turn) => {
@@ -70,7 +70,7 @@ function qualityDifferences(all: readonly ComparedTurns[], metric: MetricDefinit
   });
 }
 
-/** The difference of a quantity without a margin, and so without a verdict; for times of the log-ratio. */
+/** The difference of a quantity that has no margin and so no verdict; of times, the mean log-ratio. */
 function plainDifference(turns: ComparedTurns, metric: string, better: 'higher' | 'lower', value: TurnValue) {
   const pairs = pairTurns(turns, value);
   if (pairs.length === 0) return [];
@@ -81,7 +81,7 @@ function plainDifference(turns: ComparedTurns, metric: string, better: 'higher' 
   return [{ arms: turns.arms, metric, ...averages, delta, ...interval, ...tally(pairs, better), ...noTest }];
 }
 
-/** Every metric of every pair of arms, paired by item. Costs are over hits; times have no verdict without a twin. */
+/** Compares every metric for every pair of arms, item by item; costs on items that were cache hits in both runs. */
 export function metricDifferences(
   a: ComparedRun,
   b: ComparedRun,

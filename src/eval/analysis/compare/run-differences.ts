@@ -11,7 +11,7 @@ export interface RunDifference {
 
 type Subjects = Pick<RunRecord, 'dataset' | 'model' | 'embedder'>;
 
-/** Settings that are compared by the bytes of their files. */
+/** Settings that `differentSubjects` compares by the hashes of their files. */
 const SUBJECT_SETTINGS = new Set(['dataset', 'model']);
 const MACHINE = ['platform', 'cpu', 'cores', 'threads', 'compute'] as const;
 const CODE = ['benchVersion', 'gitCommit', 'gitDirty', 'node', 'llm'] as const;
@@ -28,7 +28,7 @@ function differing(a: Values, b: Values, keys: readonly string[]): RunDifference
     .map((what) => ({ what, a: show(a[what]), b: show(b[what]) }));
 }
 
-/** Data and models in which two runs differ, so that their items are not the same questions to the same system. */
+/** Data and models that differ, so that the runs did not ask the same questions of the same system. */
 export function differentSubjects(a: Subjects, b: Subjects): RunDifference[] {
   const names = ({ parts, ...whole }: Pick<RunRecord['dataset'], 'name' | 'sha256' | 'parts'>): string =>
     (parts ?? [whole]).map(({ name, sha256 }) => `${name} (${sha256.slice(0, SHOWN_HASH)})`).join(' + ');
@@ -37,7 +37,7 @@ export function differentSubjects(a: Subjects, b: Subjects): RunDifference[] {
     .map((part) => ({ what: part === 'dataset' ? 'data set' : part, a: names(a[part]), b: names(b[part]) }));
 }
 
-/** Settings and code in which two runs differ: possible causes of a difference between their numbers. */
+/** Settings and code that differ: possible causes of different numbers. */
 export function differentSettings(a: ComparedRun, b: ComparedRun): RunDifference[] {
   const keys = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])];
   return [

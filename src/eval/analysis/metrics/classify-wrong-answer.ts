@@ -17,7 +17,7 @@ interface AnswerUnderTest extends UserLanguage {
   readonly shownTexts: readonly string[];
 }
 
-/** Function words alone do not make an answer a made-up value. */
+/** New words of this list do not make an answer fabricated. */
 const FUNCTION_WORDS =
   'i you he she it we they my your his her its our their is are was were am be in on at of to and or yes no not'.split(
     ' ',

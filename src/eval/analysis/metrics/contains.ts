@@ -15,30 +15,30 @@ export interface AnswerSetting extends UserLanguage {
   readonly bystanders: readonly string[];
   /** Texts of the evidence that was shown: an answer may deny what they deny. */
   readonly evidenceTexts: readonly string[];
-  /** Default: that of new runs. */
+  /** Default: the version of new runs. */
   readonly version?: MetricsVersion;
 }
 
-const cutter =
+const wordSplitter =
   ({ language, version = metricsVersion }: AnswerSetting) =>
   (text: string): Word[] =>
     (version === 1 ? wordsOfVersion1 : wordsOf)(text, language);
 
-/** This many unrequested values are a recital, and so are two if that is all of them. */
+/** An answer with this many unrequested values is a recital; so is one with two, if only two were shown. */
 const RECITAL = 3;
 
 function isWithin(span: Span, others: readonly Span[]): boolean {
   return others.some(({ from, to }) => from <= span.from && to >= span.to && to - from > span.to - span.from);
 }
 
-/** True if the words of a text deny one of the golds that they hold. */
+/** True if a text contains one of the golds and denies it. */
 function denies(words: readonly Word[], golds: readonly (readonly Word[])[], language: Language): boolean {
   return golds.some((gold) => spansOf(words, gold).some((span) => isNegated(words, span, language)));
 }
 
 function sentenceHit(sentence: string, golds: readonly string[], setting: AnswerSetting): boolean {
   const { query, rivals, bystanders, evidenceTexts, language } = setting;
-  const cut = cutter(setting);
+  const cut = wordSplitter(setting);
   const words = cut(sentence);
   const wanted = golds.map(cut);
   const asked = cut(query);
@@ -67,16 +67,16 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
 }
 
 /**
- * 1 if the first sentence (as many as the gold has) holds a gold, and nothing that takes it back: no rival value, recital,
- * negation or abstention; else 0. A value that the question itself names is no rival. @see docs/metrics.md
+ * 1 if the first sentence (as many as the gold has) contains a gold and no rival value, recital, negation or abstention;
+ * else 0. A value that the question itself names is no rival. @see docs/metrics.md
  */
 export function contains(answer: string, golds: readonly string[], setting: AnswerSetting): 0 | 1 {
   const { unknownAnswer, language, version } = setting;
-  const cut = cutter(setting);
+  const cut = wordSplitter(setting);
   const equals = version === 1 ? squadExactMatch : exactMatch;
   const hit = golds.some((gold) => {
     const words = cut(gold);
-    // "?!" has no words to look for.
+    // A gold such as "?!" has no words.
     if (words.length === 0) return equals(answer, [gold], language) === 1;
     const sentence = firstSentence(answer, countSentences(gold));
     return (

@@ -1,13 +1,13 @@
 import { porterStem } from './porter-stem.ts';
 import { bagF1 } from './text-overlap.ts';
 
-/** The category, as the conversion names it, whose golds list several answers. */
+/** The category with golds that list several answers, as the conversion names it. */
 const SEVERAL_ANSWERS = 'multi-hop';
 /** Published phrases that decline an adversarial question. */
 const DECLINES = ['no information available', 'not mentioned'];
 
 const PUNCTUATION = /[!-/:-@[-`{-~]/g;
-/** Words that do not count, "and" among them. */
+/** Words that the published script removes, including "and". */
 const UNCOUNTED = /(?<![\p{L}\p{N}_])(?:a|an|the|and)(?![\p{L}\p{N}_])/gu;
 
 function stems(text: string): string[] {
@@ -34,9 +34,9 @@ export function stemmedF1(answer: string, golds: readonly string[]): number {
 }
 
 /**
- * The score of LoCoMo's own evaluation, 0 to 1: F1 over Porter stems; of multi-hop questions the mean over the comma-separated parts
- * of the gold; of adversarial ones, which have no gold, 1 if the answer says that nothing is mentioned. For open-domain questions
- * the conversion has cut the reason from the key.
+ * The score of LoCoMo's published evaluation, 0 to 1: F1 over Porter stems; for multi-hop questions the mean over the comma-separated
+ * parts of the gold; for adversarial ones, which have no gold, 1 if the answer says that nothing is mentioned. The conversion
+ * of the data already removed the explanations from the golds of open-domain questions.
  * @see Maharana et al. 2024; task_eval/evaluation.py of snap-research/locomo
  */
 export function locomoF1(answer: string, golds: readonly string[], category: string | undefined): number {

@@ -10,7 +10,7 @@ test('passes for sound golds and shows its numbers', () => {
   const result = checked(['Brenko', 'brenko.', 'May 5', 'May 6', 'Tirva'], 'en');
   expect(result.status).toBe('passed');
   expect(result.evidence).toContain('data set (4 golds): gold 1, derangement 0.0 %, empty 0');
-  expect(result.evidence).toMatch(/zh \(8 golds\): gold 1.*least paraphrase 0\.\d*[1-9]/);
+  expect(result.evidence).toMatch(/zh \(8 golds\): gold 1.*lowest score of a paraphrase 0\.\d*[1-9]/);
   expect(result.evidence).toContain(
     'contains is fooled by none of all values recited, two of a relation, old and new together, a negation',
   );
@@ -43,9 +43,11 @@ const withOwn = (of: MetricDefinition['of'], changes: Partial<MetricDefinition> 
 
 test('a metric that cannot fail, cannot be right, or goes the wrong way fails the check', () => {
   expect(withOwn(({ scores }) => scores.contains).status).toBe('passed');
-  expect(line(withOwn(() => 1))).toMatch(/^failed: .*cannot fail: mine gives golds 1, exchanged golds 1/);
+  expect(line(withOwn(() => 1))).toMatch(
+    /^failed: .*do not tell right from wrong: mine gives golds 1, exchanged golds 1/,
+  );
   expect(withOwn(() => 0).status).toBe('failed');
-  expect(withOwn(() => null).evidence).toContain('mine is defined of no planted answer');
+  expect(withOwn(() => null).evidence).toContain('mine has no value for any planted answer');
   // Everything but silence is right.
   expect(withOwn(({ answer }) => Number(answer.text !== '')).status).toBe('failed');
   const nats = { unit: 'nats', kind: 'continuous' } as const;

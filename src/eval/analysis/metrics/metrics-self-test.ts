@@ -24,7 +24,7 @@ const PARAPHRASES: readonly { readonly language: Language; readonly gold: string
 const MAX_BY_CHANCE = 0.02;
 
 const TEXT_METRICS = Object.keys(textMetrics);
-/** Metrics that are tried on the golds of the data, too; other metrics rightly count words that these share. */
+/** Metrics that are also tried on the golds of the data; others rightly score words that different golds share. */
 const STRICT = ['exactMatch', 'memoryRecall', 'contains'];
 
 interface Trial {
@@ -61,7 +61,7 @@ function tryGolds({ label, language, golds, metrics }: Trial, seed: number): { p
 function fooledShares({ golds, language }: Trial, seed: number): { readonly way: string; readonly share: number }[] {
   const order = new SeededRandom(seed).shuffled(golds);
   const apart = (a: string, b: string): boolean => !holdsWords(a, b, language) && !holdsWords(b, a, language);
-  /** Without the mark that would end the planted sentence. */
+  /** Removes the punctuation mark that would end the planted sentence. */
   const unmarked = (value: string): string => value.replace(/[\s.!?。！？]+$/u, '');
   const known = knownLanguage(language);
   if (known === undefined) return [];
@@ -77,8 +77,8 @@ function fooledShares({ golds, language }: Trial, seed: number): { readonly way:
   });
 }
 
-/** Why a metric does not tell right from wrong on planted answers; null if it does. */
-function blindness(metric: MetricDefinition, seed: number): string | null {
+/** Why a metric fails to tell right planted answers from wrong ones; null if it succeeds. */
+function metricFault(metric: MetricDefinition, seed: number): string | null {
   const golds = GOLDS.en;
   const average = (exchanges: readonly Exchange[], sure: boolean): number | null => {
     const turns = exchanges.map((exchange) => plantedTurn({ ...exchange, language: 'en', sure }, metric.name));
@@ -87,7 +87,7 @@ function blindness(metric: MetricDefinition, seed: number): string | null {
   };
   const absent = (answer: string): Exchange => ({ gold: null, answer });
   const best = average([...golds.map((gold) => ({ gold, answer: gold })), absent(plantedRefusal('en'))], true);
-  if (best === null) return `${metric.name} is defined of no planted answer`;
+  if (best === null) return `${metric.name} has no value for any planted answer`;
   const wrong = {
     'exchanged golds': [...derange(golds, seed), ...golds.map(absent)],
     silence: [...golds.map((gold) => ({ gold, answer: '' })), absent('')],
@@ -103,10 +103,10 @@ function blindness(metric: MetricDefinition, seed: number): string | null {
 }
 
 /**
- * The check `metrics`: text metrics give 1 to golds, 0 to silence, under 2 % to exchanged golds and some to a paraphrase;
- * `contains` is not fooled by recitals, rivals, old values and negations; planted answers get their due, and every metric
- * tells right from wrong. Golds are built-in ones, and those of the data in each language that has two.
- * @param options.own metrics of the calling program
+ * The check `metrics`: text metrics give 1 to golds, 0 to silence, under 2 % to exchanged golds and more than 0 to paraphrases;
+ * `contains` is not fooled by recitals, rivals, old values and negations; planted answers get the expected scores; and every
+ * metric tells right from wrong. Golds are built-in ones and, for each language with two or more, those of the data.
+ * @param golds golds of the data by language @param options.own metrics of the calling program
  */
 export function metricsSelfTest(
   golds: ReadonlyMap<Language, readonly string[]>,
@@ -134,27 +134,27 @@ export function metricsSelfTest(
       PARAPHRASES.map(({ language, gold, answer }) => textMetrics[name]!(answer, [gold], language)),
     ),
   );
-  const blind = [...builtInMetrics, ...own].flatMap((metric) => blindness(metric, seed) ?? []);
+  const faulty = [...builtInMetrics, ...own].flatMap((metric) => metricFault(metric, seed) ?? []);
   const wrong = LANGUAGES.flatMap((language) => misjudged(GOLDS[language], language));
   const passed =
     tried.every((one) => one.passed) &&
     paraphrase > 0 &&
     wrong.length === 0 &&
     fooled.share < MAX_BY_CHANCE &&
-    blind.length === 0;
+    faulty.length === 0;
   return {
     check: 'metrics',
     status: passed ? 'passed' : 'failed',
     evidence: [
       ...tried.map(({ evidence }) => evidence),
-      `least paraphrase ${paraphrase.toFixed(2)}`,
+      `lowest score of a paraphrase ${paraphrase.toFixed(2)}`,
       wrong.length === 0 ? 'no planted answer is misjudged' : `misjudged: ${wrong.slice(0, 3).join(', ')}`,
       fooled.share === 0
         ? `contains is fooled by none of ${foolingWays.map(({ name }) => name).join(', ')}`
         : `contains is fooled in ${(100 * fooled.share).toFixed(1)} % by ${fooled.way}`,
-      blind.length === 0
+      faulty.length === 0
         ? `${builtInMetrics.length + own.length} metrics tell right from wrong`
-        : `cannot fail: ${blind.join(', ')}`,
+        : `do not tell right from wrong: ${faulty.join(', ')}`,
     ].join('; '),
   };
 }

@@ -4,10 +4,10 @@ import type { Span, Word } from '../../../data/split-words.ts';
 const NEGATOR =
   /^(?:not|never|neither|nor|cannot|\p{L}+n't|(?:is|was|are|were|do|does|did|has|have|had|ca|wo|would|could|should)nt)$/u;
 
-/** Words that take the denial away: "not only", "don't forget". */
+/** Words that cancel the negator before them: "not only", "don't forget". */
 const HARMLESS = new Set('only just merely simply forget worry far'.split(' '));
 
-/** Words that may stand between a value and the denial behind it: "Dubois is actually not". */
+/** Words that may separate a value from the denial behind it: "Dubois is actually not". */
 const BETWEEN =
   'is was are were be been has have had does do did can could will would should may might it that actually also now'.split(
     ' ',
@@ -49,7 +49,7 @@ function chinese(words: readonly Word[], { from, to }: Span): boolean {
       .slice(start, end)
       .flatMap((word) => (word.clause === clause ? word.text : []))
       .join('');
-  // "不是奥斯陆而是都灵" denies the first alone.
+  // "不是奥斯陆而是都灵" denies only the first place.
   const before = join(0, from, words[from]!.clause)
     .split(/而是|但是|但/u)
     .at(-1)!;
@@ -59,13 +59,13 @@ function chinese(words: readonly Word[], { from, to }: Span): boolean {
   );
 }
 
-/** True where a text denies something, whatever it is: "What do I not eat?". */
+/** True if a text denies anything: "What do I not eat?". */
 export function hasNegation(asked: readonly Word[], language: Language): boolean {
   const words = asked.map((word) => word.text);
   const known = knownLanguage(language);
   if (known === undefined) return false;
   if (known === 'en') return words.some((_, place) => deniesAt(words, place));
-  // 是不是 asks, and denies nothing.
+  // 是不是 asks a question and denies nothing.
   return CHINESE_BEFORE.test(
     words
       .join('')
@@ -74,7 +74,7 @@ export function hasNegation(asked: readonly Word[], language: Language): boolean
   );
 }
 
-/** True where the clause of a value denies it, before or right behind it, by word lists. @see docs/metrics.md */
+/** True if the clause of a value denies it, before or right behind it, by word lists. @see docs/metrics.md */
 export function isNegated(words: readonly Word[], span: Span, language: Language): boolean {
   const known = knownLanguage(language);
   if (known === undefined) return false;

@@ -1,20 +1,23 @@
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 
-/** Σ p ln(p ÷ q) in nats, p the reference's next-token distribution; `topOne`: the same likeliest token. */
+/** KL divergence Σ p ln(p ÷ q) in nats from the reference's next-token distribution p; `topOne`: same likeliest token. */
 export type Agreement = NonNullable<TurnObservation['agreement']>;
 
 /** The smallest positive 32-bit float: what llama.cpp rounds to 0 counts as this one, so that the divergence is finite. */
 const SMALLEST_PROBABILITY = 2 ** -149;
 
-/** @param probabilities of the arm, by token id @param reference of the arm it is compared with, equally long */
+/** @param probabilities q by token id @param reference p, equally long */
 export function nextTokenAgreement(probabilities: Float64Array, reference: Float64Array): Agreement {
   let klDivergence = 0;
   reference.forEach((p, token) => {
     if (p > 0) klDivergence += p * Math.log(p / Math.max(probabilities[token]!, SMALLEST_PROBABILITY));
   });
-  return { klDivergence: Math.max(0, klDivergence), topOne: likeliestOf(probabilities) === likeliestOf(reference) };
+  return {
+    klDivergence: Math.max(0, klDivergence),
+    topOne: likeliestToken(probabilities) === likeliestToken(reference),
+  };
 }
 
-function likeliestOf(probabilities: Float64Array): number {
+function likeliestToken(probabilities: Float64Array): number {
   return probabilities.reduce((best, p, token) => (p > probabilities[best]! ? token : best), 0);
 }

@@ -10,8 +10,9 @@ interface PlantedAnswer {
   /** Null for an absent item. */
   readonly gold: string | null;
   readonly language: KnownLanguage;
-  /** Values of other memories shown: with the same relation, and with others. */
+  /** Values of other memories shown with the same relation. */
   readonly rivals?: readonly string[];
+  /** Values of other memories shown with other relations. */
   readonly bystanders?: readonly string[];
   readonly superseded?: readonly string[];
   readonly accepted?: readonly string[];
@@ -25,15 +26,12 @@ function zeros<Name extends string>(...names: readonly Name[]): Record<Name, num
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 }
 
-/** A turn around a planted answer, scored as every turn is. @param success the metric by which it is right */
+/** Builds a turn with a planted answer and scores it like any turn. @param success metric that decides what is right */
 export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredResult {
   const { answer, gold, language, rivals = [], bystanders = [], superseded = [], accepted = [], sure = true } = planted;
-  const memory = (memoryId: string, value: string, relation = RELATION) => ({
-    memoryId,
-    content: value,
-    value,
-    relation,
-  });
+  const memory = (memoryId: string, value: string, relation = RELATION) => {
+    return { memoryId, content: value, value, relation };
+  };
   const shown = [
     ...(gold === null ? [] : [memory('gold', gold)]),
     ...rivals.map((value, index) => memory(`rival-${index}`, value)),
@@ -114,7 +112,7 @@ const WORDINGS = {
     both: (one: string, other: string) => `${one} and ${other}.`,
     changed: (old: string, now: string) => `It was ${old} and is ${now} now.`,
     denied: (value: string) => `It is not ${value}.`,
-    // A refusal by every rule: the bench's own, and the phrases of LoCoMo.
+    // A refusal by the rules of the bench and by those of LoCoMo.
     refusal: `${grammars.en.unknownAnswer.replace(/\.$/, '')}, it is not mentioned.`,
   },
   zh: {
@@ -132,21 +130,22 @@ export function plantedRefusal(language: KnownLanguage): string {
   return WORDINGS[language].refusal;
 }
 
-/** Full-width characters for plain ones, and the other way round. */
+/** Swaps full-width and plain characters. */
 function inOtherWidth(text: string): string {
   const plain = text.normalize('NFKC');
   if (plain !== text) return plain;
   return text.replaceAll(/[!-~]/g, (character) => String.fromCodePoint(character.codePointAt(0)! + 0xfee0));
 }
 
-type Due = 0 | 'part' | 1;
+/** An expected score; `part`: between 0 and 1. */
+type Expected = 0 | 'part' | 1;
 
-/** Kinds of metrics: equal to the gold; holds it as an answer; holds it anywhere; words in common; declines an absent item. */
+/** What metrics reward: equal to the gold; answers with it; holds it anywhere; common words; declines an absent item. */
 type Kind = 'same' | 'contained' | 'anywhere' | 'overlap' | 'declined';
 
 interface Way {
   readonly name: string;
-  readonly due: Readonly<Partial<Record<Kind, Due>>>;
+  readonly expected: Readonly<Partial<Record<Kind, Expected>>>;
   readonly plant: (values: {
     readonly say: (typeof WORDINGS)[KnownLanguage];
     readonly gold: string;
@@ -162,55 +161,60 @@ const FOOLING = { same: 0, contained: 0, anywhere: 1, overlap: 'part' } as const
 const OTHER_WIDTH = 'the gold in another width';
 
 const WAYS: readonly Way[] = [
-  { name: 'the gold', due: RIGHT, plant: ({ gold }) => ({ answer: gold }) },
-  { name: 'the gold in a longer sentence', due: IN_A_SENTENCE, plant: ({ say, gold }) => ({ answer: say.told(gold) }) },
-  { name: 'the gold in capitals', due: RIGHT, plant: ({ gold }) => ({ answer: gold.toUpperCase() }) },
-  { name: OTHER_WIDTH, due: RIGHT, plant: ({ gold }) => ({ answer: inOtherWidth(gold) }) },
-  { name: 'the gold in other punctuation', due: RIGHT, plant: ({ say, gold }) => ({ answer: say.marked(gold) }) },
+  { name: 'the gold', expected: RIGHT, plant: ({ gold }) => ({ answer: gold }) },
   {
-    name: 'another accepted answer',
-    due: RIGHT,
-    plant: ({ other }) => ({ answer: other, accepted: [other] }),
+    name: 'the gold in a longer sentence',
+    expected: IN_A_SENTENCE,
+    plant: ({ say, gold }) => ({ answer: say.told(gold) }),
   },
+  { name: 'the gold in capitals', expected: RIGHT, plant: ({ gold }) => ({ answer: gold.toUpperCase() }) },
+  { name: OTHER_WIDTH, expected: RIGHT, plant: ({ gold }) => ({ answer: inOtherWidth(gold) }) },
+  { name: 'the gold in other punctuation', expected: RIGHT, plant: ({ say, gold }) => ({ answer: say.marked(gold) }) },
+  { name: 'another accepted answer', expected: RIGHT, plant: ({ other }) => ({ answer: other, accepted: [other] }) },
   {
     name: 'the gold beside accepted answers',
-    due: RIGHT,
+    expected: RIGHT,
     plant: ({ gold, others }) => ({ answer: gold, accepted: others }),
   },
-  { name: "another's value", due: WRONG, plant: ({ other }) => ({ answer: other, rivals: [other] }) },
-  { name: 'an abstention', due: WRONG, plant: ({ say }) => ({ answer: say.refusal }) },
-  { name: 'an empty answer', due: WRONG, plant: () => ({ answer: '' }) },
+  { name: "another's value", expected: WRONG, plant: ({ other }) => ({ answer: other, rivals: [other] }) },
+  { name: 'an abstention', expected: WRONG, plant: ({ say }) => ({ answer: say.refusal }) },
+  { name: 'an empty answer', expected: WRONG, plant: () => ({ answer: '' }) },
   {
     name: 'all values recited',
-    due: FOOLING,
+    expected: FOOLING,
     plant: ({ say, gold, others }) => ({ answer: say.listed([...others, gold]), bystanders: others }),
   },
   {
     name: 'two of a relation',
-    due: FOOLING,
+    expected: FOOLING,
     plant: ({ say, gold, other }) => ({ answer: say.both(gold, other), rivals: [other] }),
   },
   {
     name: 'old and new together',
-    due: FOOLING,
+    expected: FOOLING,
     plant: ({ say, gold, other }) => ({ answer: say.changed(other, gold), superseded: [other] }),
   },
-  { name: 'a negation', due: FOOLING, plant: ({ say, gold }) => ({ answer: say.denied(gold) }) },
-  { name: 'an abstention on an absent item', due: { declined: 1 }, plant: ({ say }) => ({ answer: say.refusal }) },
-  { name: 'an empty answer to an absent item', due: { declined: 0 }, plant: () => ({ answer: '' }) },
-  { name: 'a value for an absent item', due: { declined: 0 }, plant: ({ gold }) => ({ answer: gold }) },
+  { name: 'a negation', expected: FOOLING, plant: ({ say, gold }) => ({ answer: say.denied(gold) }) },
+  { name: 'an abstention on an absent item', expected: { declined: 1 }, plant: ({ say }) => ({ answer: say.refusal }) },
+  { name: 'an empty answer to an absent item', expected: { declined: 0 }, plant: () => ({ answer: '' }) },
+  { name: 'a value for an absent item', expected: { declined: 0 }, plant: ({ gold }) => ({ answer: gold }) },
 ];
 
 /** Ways to hold the gold without answering, which must not fool `contains`. */
-export const foolingWays = WAYS.filter(({ due }) => due === FOOLING);
+export const foolingWays = WAYS.filter(({ expected }) => expected === FOOLING);
 
-/** Answers in one of the ways. @param others values other than the gold, two or more */
-export function plantAnswer({ plant, due }: Way, gold: string, others: readonly string[], language: KnownLanguage) {
+/** Plants an answer in one of the ways. @param others values other than the gold, two or more */
+export function plantAnswer(
+  { plant, expected }: Way,
+  gold: string,
+  others: readonly string[],
+  language: KnownLanguage,
+) {
   const planted = plant({ say: WORDINGS[language], gold, others, other: others[0]! });
-  return { ...planted, gold: due.declined === undefined ? gold : null, language };
+  return { ...planted, gold: expected.declined === undefined ? gold : null, language };
 }
 
-/** Metrics that judge a text, and their kinds, by the metric that decides what is right. */
+/** By the metric that decides what is right: the metrics to test, and what each rewards. */
 const PANELS: Readonly<Record<string, Readonly<Record<string, readonly Kind[]>>>> = {
   contains: {
     exactMatch: ['same'],
@@ -227,12 +231,12 @@ const PANELS: Readonly<Record<string, Readonly<Record<string, readonly Kind[]>>>
   locomoF1: { locomoF1: ['overlap', 'declined'], taskSuccess: ['overlap', 'declined'] },
 };
 
-function isDue(value: number | null, due: Due | undefined): boolean {
-  if (value === null || due === undefined) return value === null && due === undefined;
-  return due === 'part' ? value > 0 && value < 1 : value === due;
+function isExpected(value: number | null, expected: Expected | undefined): boolean {
+  if (value === null || expected === undefined) return value === null && expected === undefined;
+  return expected === 'part' ? value > 0 && value < 1 : value === expected;
 }
 
-/** Wrong values of metrics on planted answers, one line each. @param golds four or more that share no word */
+/** Describes each wrong score of a planted answer. @param golds four or more that share no word */
 export function misjudged(
   golds: readonly string[],
   language: KnownLanguage,
@@ -248,9 +252,10 @@ export function misjudged(
       return ways.flatMap((way) => {
         const turn = plantedTurn(plantAnswer(way, gold, others, language), success);
         return Object.entries(panel).flatMap(([name, kinds]) => {
-          const due = kinds.map((kind) => way.due[kind]).find((one) => one !== undefined);
+          const expected = kinds.map((kind) => way.expected[kind]).find((one) => one !== undefined);
           const value = byName.get(name)!.of(turn);
-          return isDue(value, due) ? [] : [`${name} gives ${way.name} (${gold}) ${value}, not ${due ?? null}`];
+          const fault = `${name} gives ${way.name} (${gold}) ${value}, not ${expected ?? null}`;
+          return isExpected(value, expected) ? [] : [fault];
         });
       });
     });

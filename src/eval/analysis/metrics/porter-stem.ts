@@ -27,7 +27,7 @@ function measure(stem: string): number {
   return letters(stem).match(/v+c/g)?.length ?? 0;
 }
 
-/** Porter's *o: ends as "hop" or "wil" do; NLTK counts two letters such as "at", too. */
+/** Porter's *o: ends like "hop" or "wil"; NLTK also counts two letters such as "at". */
 function endsShort(stem: string): boolean {
   const kinds = letters(stem);
   return (kinds.endsWith('cvc') && !/[wxy]$/.test(stem)) || kinds === 'vc';
@@ -35,8 +35,8 @@ function endsShort(stem: string): boolean {
 
 type Rule = readonly [suffix: string, replacement: string, fits?: (stem: string, word: string) => boolean];
 
-/** Applies the first rule whose suffix the word has, if its condition holds of the rest; else the word stays. */
-function applied(word: string, list: readonly Rule[]): string {
+/** Applies the first rule with a matching suffix if the stem fits its condition; otherwise returns the word. */
+function applyRules(word: string, list: readonly Rule[]): string {
   const rule = list.find(([suffix]) => word.endsWith(suffix));
   if (rule === undefined) return word;
   const [suffix, replacement, fits] = rule;
@@ -44,7 +44,7 @@ function applied(word: string, list: readonly Rule[]): string {
   return fits === undefined || fits(stem, word) ? stem + replacement : word;
 }
 
-/** Rules of one condition, from `suffix>replacement` pairs. */
+/** Rules with one condition, from `suffix>replacement` pairs. */
 function rules(pairs: string, fits: Rule[2]): Rule[] {
   return pairs.split(' ').map((pair) => {
     const [suffix = '', replacement = ''] = pair.split('>');
@@ -57,8 +57,8 @@ const long = (stem: string): boolean => measure(stem) > 1;
 
 const plurals = rules('sses>ss ies>i ss>ss s', undefined);
 
-/** Restores the ending of what "ed" or "ing" was taken from: hop(p)ing, fil(e)ing. */
-function restored(stem: string): string {
+/** Restores the ending of a stem without "ed" or "ing": hop(p)ing, fil(e)ing. */
+function restoreEnding(stem: string): string {
   const doubled = /(.)\1$/.test(stem) && letters(stem).endsWith('c');
   if (/(?:at|bl|iz)$/.test(stem)) return `${stem}e`;
   if (doubled) return /[lsz]$/.test(stem) ? stem : stem.slice(0, -1);
@@ -70,7 +70,7 @@ function withoutTense(word: string): string {
   if (word.endsWith('eed')) return positive(word.slice(0, -3)) ? word.slice(0, -1) : word;
   for (const suffix of ['ed', 'ing']) {
     const stem = word.slice(0, -suffix.length);
-    if (word.endsWith(suffix) && letters(stem).includes('v')) return restored(stem);
+    if (word.endsWith(suffix) && letters(stem).includes('v')) return restoreEnding(stem);
   }
   return word;
 }
@@ -86,7 +86,7 @@ const doubleSuffixes: readonly Rule[] = [
 
 function withoutDoubleSuffix(word: string): string {
   const twice = word.endsWith('alli') && positive(word.slice(0, -4));
-  return twice ? withoutDoubleSuffix(word.slice(0, -2)) : applied(word, doubleSuffixes);
+  return twice ? withoutDoubleSuffix(word.slice(0, -2)) : applyRules(word, doubleSuffixes);
 }
 
 const laterSuffixes = rules('icate>ic ative alize>al iciti>ic ical>ic ful ness', positive);
@@ -104,7 +104,7 @@ export function porterStem(word: string): string {
   const irregular = IRREGULAR.get(word);
   if (irregular !== undefined) return irregular;
   if (word.length <= 2) return word;
-  const singular = word.length === 4 && word.endsWith('ies') ? word.slice(0, -1) : applied(word, plurals);
-  const untensed = applied(withoutTense(singular), finalY);
-  return [laterSuffixes, lastSuffixes, finalE, finalLl].reduce(applied, withoutDoubleSuffix(untensed));
+  const singular = word.length === 4 && word.endsWith('ies') ? word.slice(0, -1) : applyRules(word, plurals);
+  const untensed = applyRules(withoutTense(singular), finalY);
+  return [laterSuffixes, lastSuffixes, finalE, finalLl].reduce(applyRules, withoutDoubleSuffix(untensed));
 }

@@ -15,9 +15,9 @@ const TAKEN = new Set([
 ]);
 
 /**
- * Adds a metric to every run that this process starts: its value is computed when a turn is written, stored with it, averaged,
- * and shown in the tables under its label. It goes through the self-test like the others: a metric that gives the gold no more
- * than another answer fails the check `metrics`. A data set may name it as its `primaryMetric`.
+ * Adds a metric to every run that this process starts: its value is computed when a turn is written, stored with the turn,
+ * averaged, and shown in the tables under its label. The self-test includes it: a metric that scores golds no better than other
+ * answers fails the check `metrics`. A data set may name it as its `primaryMetric`.
  *
  * @example
  * import { loadBenchConfig, registerMetric, runBench } from 'dki-bench';
@@ -35,8 +35,8 @@ export function registerMetric(definition: MetricDefinition): void {
   const refuse = (problem: string, hint: string): never => {
     throw new BenchError('bad-option', `metric ${JSON.stringify(name)}: ${problem}`, hint);
   };
-  if (!NAME.test(name)) refuse('is no name', 'letters and digits, a letter first');
-  if (TAKEN.has(name) || registered.has(name) || name in {}) refuse('there is one already', 'choose another name');
+  if (!NAME.test(name)) refuse('is not a valid name', 'use letters and digits, a letter first');
+  if (TAKEN.has(name) || registered.has(name) || name in {}) refuse('the name is taken', 'choose another name');
   const [issue] = metricDeclaration.safeParse(definition).error?.issues ?? [];
   if (issue !== undefined) {
     refuse(`${issue.path.join('.')}: ${issue.message}`, 'declare name, label, kind, unit, direction and margin');
@@ -49,11 +49,11 @@ export function registeredMetrics(): readonly MetricDefinition[] {
   return [...registered.values()];
 }
 
-export function declarationOf(definition: MetricDefinition): MetricDeclaration {
+export function toDeclaration(definition: MetricDefinition): MetricDeclaration {
   return metricDeclaration.parse(definition);
 }
 
-/** The value of a registered metric. @throws BenchError `bad-option` for NaN and what its unit or kind excludes */
+/** Checks a value of a registered metric and returns it. @throws BenchError `bad-option` if unit or kind exclude it */
 export function checkedValue({ name, kind, unit }: MetricDeclaration, value: number | null): number | null {
   if (value === null) return null;
   const isShare = unit === '%' && value >= 0 && value <= 1;
@@ -64,7 +64,7 @@ export function checkedValue({ name, kind, unit }: MetricDeclaration, value: num
   throw new BenchError('bad-option', `metric "${name}" gave ${value}`, `it is ${kind}, in ${unit}: give ${allowed}`);
 }
 
-/** The metrics of a run beside those that the bench always has: of the calling program, and the verdicts of its judge. */
-export function ownMetrics({ judge }: { readonly judge?: unknown }): readonly MetricDefinition[] {
+/** Metrics of a run beyond the built-in ones: those of the calling program, and the judge's verdict. */
+export function additionalMetrics({ judge }: { readonly judge?: unknown }): readonly MetricDefinition[] {
   return [...registeredMetrics(), ...(judge === undefined ? [] : [judgeMetric])];
 }

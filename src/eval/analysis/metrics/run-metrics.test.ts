@@ -9,7 +9,7 @@ const declared = { name: 'words', label: 'words', kind: 'continuous', unit: 'wor
 it('judges by exact match where the data name nothing, else by what they name', () => {
   expect(metricsOfRun({ dataset: {} }).primary.name).toBe('exactMatch');
   expect(metricsOfRun({ dataset: { primaryMetric: 'contains' } }).primary.name).toBe('contains');
-  expect(() => metricsOfRun({ dataset: { primaryMetric: 'gone' } })).toThrow('judged by gone');
+  expect(() => metricsOfRun({ dataset: { primaryMetric: 'gone' } })).toThrow('gone, is unknown');
 });
 
 it('says what is right by contains where the primary metric is no share', () => {
@@ -21,7 +21,7 @@ it('refuses a primary metric that there is not, with the name that was meant', (
   expect(() => requirePrimary('contians', [], 'facts-en')).toThrow(
     /facts-en: primaryMetric "contians".*did you mean "?contains/,
   );
-  expect(() => requirePrimary('abstention', [], 'd')).toThrow('no metric that can be primary');
+  expect(() => requirePrimary('abstention', [], 'd')).toThrow('cannot be primary');
   expect(() => requirePrimary('words', [declared], 'd')).not.toThrow();
 });
 
@@ -37,9 +37,9 @@ it('registers metrics once, by a name of their own, and takes the values that th
   const register = (changes: object) => () => registerMetric({ ...declared, of: () => 3, ...changes });
   register({})();
   expect(registeredMetrics().map(({ name }) => name)).toEqual(['words']);
-  expect(register({})).toThrow('there is one already');
-  expect(register({ name: 'contains' })).toThrow('there is one already');
-  expect(register({ name: 'no name' })).toThrow('is no name');
+  expect(register({})).toThrow('the name is taken');
+  expect(register({ name: 'contains' })).toThrow('the name is taken');
+  expect(register({ name: 'no name' })).toThrow('is not a valid name');
   expect(register({ name: 'x', margin: -1 })).toThrow('margin -1');
   expect(register({ name: 'x', kind: 'odd' })).toThrow('kind');
   expect([checkedValue(declared, 7), checkedValue(declared, null)]).toEqual([7, null]);

@@ -4,7 +4,7 @@ import type { MetricDeclaration } from '../../../store/records/run-description.t
 import type { MetricsVersion } from './metrics-version.ts';
 import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
 
-/** For data that name none. */
+/** Primary metric for data sets that name none. */
 const DEFAULT_PRIMARY = 'exactMatch';
 
 /** Metrics derived from another one, or without a value on answerable items. */
@@ -34,23 +34,23 @@ export function metricsOfRun({ dataset, metrics = [], metricsVersion = 1 }: Meas
   if (primary !== undefined) return { all, primary, version: metricsVersion };
   throw new BenchError(
     'database',
-    `the run is judged by ${name}, which this program does not know`,
+    `the primary metric of the run, ${name}, is unknown to this version`,
     'it was written by another release; run the bench again with this one',
   );
 }
 
-/** Checks the primary metric that data or a suite name. @param place of the name @throws BenchError `bad-data` */
+/** Checks the primary metric of data or a suite. @param place file and line, or suite @throws BenchError `bad-data` */
 export function requirePrimary(name: string, own: readonly MetricDeclaration[], place: string): void {
   const known = [...builtInMetrics, ...own].map((metric) => metric.name).filter((one) => !NEVER_PRIMARY.has(one));
   if (known.includes(name)) return;
   throw new BenchError(
     'bad-data',
-    `${place}: primaryMetric ${JSON.stringify(name)} is no metric that can be primary${didYouMean(name, known)}`,
+    `${place}: primaryMetric ${JSON.stringify(name)} cannot be primary${didYouMean(name, known)}`,
     `name one of ${known.join(', ')}`,
   );
 }
 
-/** The metric by which an answer is right: the primary one if its values are shares, else `contains`. */
+/** The metric that decides whether an answer is right: the primary one if it is in %, else `contains`. */
 export function successMetric({ all, primary }: RunMetrics): MetricDefinition {
   return primary.unit === '%' ? primary : all.find(({ name }) => name === 'contains')!;
 }

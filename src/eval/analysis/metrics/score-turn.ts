@@ -37,7 +37,7 @@ export interface ScoredTurn {
   }[];
 }
 
-/** The setting that an answer is judged in: wrong values of the question's relation, and all other values shown. */
+/** What `contains` must know: wrong values of the question's relation, and all other values shown. */
 function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLanguage): AnswerSetting {
   const { query, superseded, evidence, relation } = item;
   const [known, others] = [true, false].map((is) => shown.filter((one) => evidence.includes(one.memoryId) === is));
@@ -57,7 +57,7 @@ function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLan
 
 /**
  * Follows the evidence of an item: stored → retrieved → kept → sequence → answered. Every piece must pass a stage; without
- * evidence all but the last are passed. `evidenceRank`, from 1, is that of the piece retrieved last; null if not all were.
+ * evidence only `answered` can fail. `evidenceRank`, from 1, is the lowest rank of a piece; null if not all were retrieved.
  */
 function followEvidence(
   evidence: readonly string[],
@@ -86,7 +86,7 @@ export interface SuccessRule {
   readonly version: MetricsVersion;
 }
 
-/** Scores a turn: by the named metric (else `contains`) on an answerable item, by abstention on an absent one. */
+/** Scores a turn. Task success is the named metric (else `contains`) on an answerable item, abstention on an absent one. */
 export function scoreTurn(
   item: ScoredItem,
   turn: ScoredTurn,

@@ -5,10 +5,10 @@ import { contains } from './contains.ts';
 import { stemmedF1 } from './locomo-f1.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 
-/** A score of an answer by its golds alone, 0 to 1. */
+/** Scores an answer by its golds alone, 0 to 1. */
 export type TextMetric = (answer: string, golds: readonly string[], language: Language) => number;
 
-/** `contains` without knowledge of the memories shown: there are no rival values. */
+/** `contains` without the memories shown, and so without rival values. */
 const containsAlone =
   (version: MetricsVersion): TextMetric =>
   (answer, golds, language) => {
@@ -17,7 +17,7 @@ const containsAlone =
     return contains(answer, golds, { ...nothing, language, unknownAnswer, version });
   };
 
-/** The metrics that need the text of an answer only, so that planted answers and golds of other items can be scored. */
+/** The metrics that need only the text of an answer, so that planted answers and golds of other items can be scored. */
 export const textMetrics: Readonly<Record<string, TextMetric>> = {
   exactMatch,
   squadExactMatch,

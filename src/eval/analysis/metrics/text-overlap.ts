@@ -69,7 +69,7 @@ export function rougeL(answer: string, golds: readonly string[], language: Langu
 
 const LONGEST = 4;
 
-function counted(tokens: readonly string[], length: number): Map<string, number> {
+function countNgrams(tokens: readonly string[], length: number): Map<string, number> {
   const counts = new Map<string, number>();
   for (let start = 0; start + length <= tokens.length; start++) {
     const gram = tokens.slice(start, start + length).join(' ');
@@ -78,17 +78,17 @@ function counted(tokens: readonly string[], length: number): Map<string, number>
   return counts;
 }
 
-/** n-grams of the answer that a reference has too, each as often as the reference that has it most often. */
+/** Clipped matches: n-grams of the answer, each counted at most as often as in the reference that has it most often. */
 function matches(answer: readonly string[], references: readonly (readonly string[])[], length: number): number {
-  const allowed = references.map((reference) => counted(reference, length));
+  const allowed = references.map((reference) => countNgrams(reference, length));
   let sum = 0;
-  for (const [gram, count] of counted(answer, length)) {
+  for (const [gram, count] of countNgrams(answer, length)) {
     sum += Math.min(count, Math.max(...allowed.map((counts) => counts.get(gram) ?? 0)));
   }
   return sum;
 }
 
-/** The length of the reference that is nearest to the answer's, the shorter of two. */
+/** The reference length closest to `length`; of two, the shorter. */
 function nearestLength(length: number, references: readonly (readonly string[])[]): number {
   const byDistance = references
     .map((reference) => reference.length)

@@ -1,6 +1,6 @@
 import { sum, type UnitTotals } from './observations.ts';
 
-/** Mean square less squared mean; what rounding leaves of equal values is 0. */
+/** Mean of squares minus square of the mean; 0 if only rounding errors are left. */
 function spread(square: number, mean: number): number {
   const difference = square - mean ** 2;
   return difference > 1e-12 * square ? difference : 0;
@@ -16,9 +16,9 @@ export function clusteredMean({ sums, counts, squares }: UnitTotals) {
     mean,
     items,
     units,
-    // Of the mean, by leaving out one unit at a time (jackknife).
+    // Variance of the mean by jackknife: leaving out one unit at a time.
     variance: units < 2 ? Infinity : (between * (units - 1)) / units,
-    // Of the mean if all items were independent: s² ÷ n.
+    // Variance of the mean if all items were independent: s² ÷ n.
     independent: items < 2 ? Infinity : spread(squares / items, mean) / (items - 1),
   };
 }
@@ -28,16 +28,13 @@ export function standardError({ variance, independent }: ReturnType<typeof clust
   return Math.sqrt(Math.max(variance, independent));
 }
 
-/** The prior, before any item tells: half an answer that differs, in a user who always answers alike. */
+/** Weight of the prior in `designEffect`: half a differing answer. */
 const PRIOR_EVENTS = 0.5;
 
 /**
- * Design effect of shares or of their differences, by which items of the same units tell less than as many of different ones:
- * the variance over units by that of independent items, pooled over the arms, at least 1. Few answers that differ from the
- * others do not show how units differ, and none shows nothing: half an answer counts for the effect `prior`, by default the
- * worst, items ÷ units.
- * @param arms totals of the same items by arm, one or more
- * @see Kish 1965; of a single arm with everything right the worst case is all that is left
+ * Design effect of shares or of their differences: variance over units ÷ that of independent items, pooled over arms, at least
+ * 1. Few differing answers say little about units, so half an answer is added with the effect `prior`, by default the worst
+ * case: items ÷ units. @param arms totals of the same items by arm @see Kish 1965
  */
 export function designEffect(arms: readonly UnitTotals[], prior = Infinity): number {
   let [within, between, worst] = [0, 0, 1];
@@ -52,8 +49,8 @@ export function designEffect(arms: readonly UnitTotals[], prior = Infinity): num
 }
 
 /**
- * Design effect of paired differences: the arms' own or that of their differences, whichever is larger, so that more
- * agreement never makes an interval wider. @param differences of these arms to the baseline
+ * Design effect of paired differences: that of the values or of the differences, whichever is larger, so that agreement never
+ * widens an interval. @param values totals by arm @param differences totals by arm of its differences to the baseline
  */
 export function pairedDesignEffect(values: readonly UnitTotals[], differences: readonly UnitTotals[]): number {
   const ofValues = designEffect(values);

@@ -50,7 +50,7 @@ export function studentTail(value: number, freedom: number): number {
   return value < 0 ? 1 - beyond : beyond;
 }
 
-/** The value that Student's t with `freedom` degrees exceeds with probability `tail`, below one half. */
+/** The value that Student's t with `freedom` degrees exceeds with probability `tail` < ½. */
 export function studentQuantile(tail: number, freedom: number): number {
   const share = betaQuantile(2 * tail, freedom / 2, 0.5);
   return Math.sqrt((freedom * (1 - share)) / share);

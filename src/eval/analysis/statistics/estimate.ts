@@ -20,18 +20,18 @@ export function estimateMean(observations: Observations): Estimate | null {
   return estimate(observations, meanInterval);
 }
 
-/** As `estimateMean`, at least 0, with p50, and p95 from 100 observations on; for durations in ms. */
+/** `estimateMean` for durations in ms: no bound below 0, with p50 and, from 100 observations on, p95. */
 export function estimateLatency(observations: Observations): Estimate | null {
   const found = estimateMean(observations);
   return found && { ...found, low: Math.max(0, found.low), ...quantiles(observations.map(({ value }) => value)) };
 }
 
-/** Mean and 95 % interval of a score from 0 to 1. @param effect design effect of the run. Default: the worst */
+/** Mean and 95 % interval of a score from 0 to 1. @param effect design effect. Default: the worst case */
 export function estimateShare(observations: Observations, effect?: number): Estimate | null {
   return estimate(observations, (totals) => shareInterval(totals, effect));
 }
 
-/** p95 of fewer values than this rests on fewer than five of them. */
+/** With fewer values, fewer than five lie above p95. */
 const MIN_FOR_P95 = 100;
 
 /** p50 and p95 by linear interpolation. @see Hyndman and Fan 1996, type 7 @throws RangeError without values */

@@ -23,15 +23,15 @@ export function meanInterval(totals: UnitTotals): Interval {
 
 /**
  * 95 % interval of a mean of scores from 0 to 1: Wilson's score interval on the effective number of items, with Student's t on
- * units − 1 degrees of freedom. It stays within 0 and 1, and has a width even where all answers are right.
- * @param prior design effect pooled over the arms of a run, for an arm that shows little of its own
+ * units − 1 degrees of freedom. It stays within 0 and 1, and is no point even if all answers are right.
+ * @param prior design effect pooled over the arms of a run, for arms with few differing answers
  * @see Wilson 1927; Dean and Pagano 2015, Statistics in Medicine 34, on clustered proportions
  */
 export function shareInterval(totals: UnitTotals, prior?: number): Interval {
   const { mean, items, units, independent } = clusteredMean(totals);
   if (units < 2) return { low: 0, high: 1 };
   const effect = designEffect([totals], prior);
-  // Scores between 0 and 1 vary less than 0 and 1 with the same mean: each is worth several of these.
+  // Fractional scores vary less than binary ones with the same mean, so each is worth several items.
   const effective = independent === 0 ? items / effect : (mean * (1 - mean)) / (independent * effect);
   const k = studentQuantile(TAIL, units - 1) ** 2 / effective;
   const half = Math.sqrt(Math.max(0, mean * (1 - mean)) * k + k ** 2 / 4) / (1 + k);
@@ -40,7 +40,7 @@ export function shareInterval(totals: UnitTotals, prior?: number): Interval {
 }
 
 /**
- * The exact 95 % interval of a proportion; `successes` and `n` may be fractions, by a design effect.
+ * The exact 95 % interval of a proportion; `successes` and `n` may be fractions, after division by a design effect.
  * @throws RangeError unless 0 ≤ successes ≤ n and n > 0 @see Clopper and Pearson 1934
  */
 export function clopperPearson(successes: number, n: number): Interval {

@@ -1,4 +1,4 @@
-/** One value, or one pair, an item, with its user: users are the units, and items of one user are not independent. */
+/** A value or pair of values per item. Users are the sampling units: items of one user are not independent. */
 
 export interface Observation {
   readonly userId: string;
@@ -15,6 +15,7 @@ export interface Pair {
   readonly b: number;
 }
 
+/** Sums and counts by unit, and the sum of squares over all observations. */
 export interface UnitTotals {
   readonly sums: readonly number[];
   readonly counts: readonly number[];
@@ -30,7 +31,7 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
-/** Whether every item of a list has a single turn. */
+/** Memoizes whether a list has one turn per item. */
 const singleTurnLists = new WeakMap<readonly object[], boolean>();
 
 function hasSingleTurns(turns: readonly { readonly itemId: string }[]): boolean {
@@ -40,7 +41,7 @@ function hasSingleTurns(turns: readonly { readonly itemId: string }[]): boolean 
   return isSingle;
 }
 
-/** Averages the repeats of each item, in the order of first values. @param value null leaves a turn out */
+/** Averages the repeats of each item. @param value null leaves a turn out */
 export function perItem<Turn extends { readonly itemId: string; readonly userId: string }>(
   turns: readonly Turn[],
   value: (turn: Turn) => number | null,
@@ -85,7 +86,7 @@ export function differences(pairs: readonly Pair[]): Observation[] {
   return pairs.map(({ userId, a, b }) => ({ userId, value: a - b }));
 }
 
-/** Totals by user, in the order of ids. A single user is no sample of users: each observation is a unit then. */
+/** Totals by user, sorted by id. With a single user, each observation is a unit. */
 export function unitTotals(observations: readonly Observation[]): UnitTotals {
   const values = observations.map(({ value }) => value);
   const squares = sum(values.map((value) => value * value));

@@ -8,14 +8,14 @@ export interface PairedDifference {
   readonly delta: number;
   /** 95 %. */
   readonly interval: Interval;
-  /** Standard error at the spread that was observed; infinite for one unit. */
+  /** Standard error; infinite for one unit. */
   readonly error: number;
   readonly items: number;
   /** One-sided p of "the true difference is `least` or lower". */
   readonly pAbove: (least: number) => number;
 }
 
-/** Totals of a − b, and the sums of the differences above zero, and of the absolute values of those below. */
+/** Totals of a − b, the sum of positive differences, and the absolute sum of negative ones. */
 export function pairedTotals(pairs: readonly Pair[]) {
   const found = differences(pairs);
   const values = found.map(({ value }) => value);
@@ -26,8 +26,8 @@ export function pairedTotals(pairs: readonly Pair[]) {
 type PairedTotals = ReturnType<typeof pairedTotals>;
 
 /**
- * The mean of a − b where both are scores from 0 to 1: Tango's score on the pairs that differ, with Student's t. A pair that
- * differs by less than 1 counts as one that differs by the typical amount, Σd² ÷ Σ|d|, which preserves mean and variance.
+ * The mean of a − b of scores from 0 to 1: Tango's score on the pairs that differ, with Student's t. Pairs that differ by less
+ * than 1 all count as differing by the typical amount, Σd² ÷ Σ|d|, which preserves mean and variance.
  * @param effect design effect, which reduces the number of pairs
  */
 export function shareDifference({ differences, gained, lost }: PairedTotals, effect: number): PairedDifference {
@@ -50,7 +50,7 @@ export function shareDifference({ differences, gained, lost }: PairedTotals, eff
   };
 }
 
-/** The mean of a − b for values of any range: Student's t over units. Without any spread the interval is a point. */
+/** The mean of a − b for values of any range: Student's t over units. If all differences are equal, the interval is a point. */
 export function meanDifference({ differences }: Pick<PairedTotals, 'differences'>): PairedDifference {
   const found = clusteredMean(differences);
   const { mean: delta, items, units } = found;

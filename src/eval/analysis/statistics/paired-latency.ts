@@ -7,7 +7,7 @@ import { MIN_USERS, LEVEL } from './verdict.ts';
 /** The mean of ln(a ÷ b) over paired turns, its sums by user, and the geometric means of both, ms. */
 export type LatencyRatio = ReturnType<typeof pairedLatency>;
 
-/** Compares durations in ms turn by turn, by ln(a ÷ b). @throws RangeError without pairs, or unless positive */
+/** Compares durations in ms turn by turn, by ln(a ÷ b). @throws RangeError without pairs, or if one is not positive */
 export function pairedLatency(pairs: readonly Pair[]) {
   if (pairs.length === 0) throw new RangeError('no paired turns to compare');
   const invalid = pairs.find(({ a, b }) => !(a > 0 && b > 0));
@@ -34,11 +34,11 @@ export interface TestedRatio {
   readonly users: number;
   /** Two-sided, adjusted over the family. */
   readonly pAdjusted: number;
-  /** Of the A/A twin; undefined if it did not run. */
+  /** `noiseFloor` of the A/A twin; undefined if it did not run. */
   readonly floor: number | undefined;
 }
 
-/** Judges a against b: a difference within the A/A floor is noise, a larger one counts if the test shows it. */
+/** Judges a against b: a difference within the A/A floor is noise; a larger one needs a significant test. */
 export function judgeLatency({ delta, users, pAdjusted, floor }: TestedRatio): Verdict {
   if (users < MIN_USERS) return 'too few users';
   if (floor === undefined) return 'not judged';

@@ -12,7 +12,7 @@ type Direction = Pick<MetricDeclaration, 'direction'>;
 type Delta = Interval & { readonly delta: number };
 type Tally = Pick<Comparison, 'wins' | 'losses' | 'ties' | 'n' | 'users'>;
 
-/** Counts paired items; the better value wins: the higher score, the lower cost. */
+/** Counts the pairs in which `a` is better, worse and equal. */
 export function tally(pairs: readonly Pair[], better: 'higher' | 'lower'): Tally {
   const higher = pairs.filter(({ a, b }) => a > b).length;
   const lower = pairs.filter(({ a, b }) => a < b).length;
@@ -25,7 +25,7 @@ export function tally(pairs: readonly Pair[], better: 'higher' | 'lower'): Tally
   };
 }
 
-/** Design effect of paired shares, pooled over arms that were paired with one baseline; 1 without any. */
+/** Design effect of paired shares, pooled over arms that were paired with one baseline; 1 without pairs. */
 export function pooledEffect(arms: readonly (readonly Pair[])[]): number {
   const some = arms.filter(({ length }) => length > 0);
   if (some.length === 0) return 1;
@@ -35,7 +35,7 @@ export function pooledEffect(arms: readonly (readonly Pair[])[]): number {
   );
 }
 
-/** The difference by a metric with its sign set so that more is better. @param effect design effect of a metric in % */
+/** The mean difference, positive if `a` is better. @param effect design effect, for metrics in % */
 export function gain(
   pairs: readonly Pair[],
   { unit, direction }: Direction & Pick<MetricDeclaration, 'unit'>,
@@ -46,7 +46,7 @@ export function gain(
   return unit === '%' ? shareDifference(totals, effect) : meanDifference(totals);
 }
 
-/** The difference a − b of a gain. */
+/** Converts a gain back to the difference a − b. */
 export function asDifference(
   { delta, interval: { low, high } }: Pick<PairedDifference, 'delta' | 'interval'>,
   { direction }: Direction,
@@ -61,7 +61,7 @@ export function shareGain(pairs: readonly Pair[]): Delta {
 
 interface TestedArm {
   readonly pairs: readonly Pair[];
-  /** Its comparison was planned before the run; others are shown without a test. */
+  /** A test was planned before the run; other arms are shown without one. */
   readonly planned: boolean;
   /** It counts towards the pooled design effect. */
   readonly pooled: boolean;

@@ -2,9 +2,9 @@ import { studentQuantile } from './distributions.ts';
 import { TAIL } from './intervals.ts';
 import type { PairedDifference } from './paired-difference.ts';
 
-/** With so many degrees of freedom Student's t is the normal distribution, to four digits. */
+/** Degrees of freedom at which Student's t equals the normal distribution to four digits. */
 const MANY = 100_000;
-/** Of a test that finds what is there four times in five. */
+/** 1 − power: one true difference in five is missed. */
 const MISSES = 0.2;
 
 /** The least true difference found at p < 0.05 with 80 % power: 2.8 standard errors. @see Bloom 1995 */
@@ -13,10 +13,10 @@ export function minimumDetectableEffect({ error }: Pick<PairedDifference, 'error
 }
 
 /**
- * The items, of proportionally more users, with which arms that do not differ would be called kept four times in five, if
- * they go on to differ as much by the item; for shares also more than it takes where none differs at all. Undefined where that
- * number means nothing: the interval leaves out zero, there is no margin, or the items are there already.
- * @param tests arms of the family, among which the level is divided
+ * The number of items, of proportionally more users, with which an arm that equals the baseline would be judged kept with 80 %
+ * power, given the observed spread; for shares, at least the number needed if no item differs. Undefined if meaningless: the
+ * interval excludes zero, the margin is 0, or there are enough items already.
+ * @param tests number of tests in the family, which share the level
  * @param effect design effect of shares; undefined for values of any range
  */
 export function neededItems(

@@ -6,9 +6,8 @@ const EXACT_UNITS = 12;
 const FLIPS = 10_000;
 
 /**
- * Two-sided p value of "the arms do not differ", by flipping the sign of whole units' differences: exact over all flips
- * for at most 12 units that differ at all, otherwise seeded flips with p = (extreme + 1) ÷ (flips + 1).
- * 1 where no unit differs.
+ * Two-sided p value of "the arms do not differ", by flipping the signs of the units' differences: over all flips for up to 12
+ * units that differ, otherwise over random flips with p = (extreme + 1) ÷ (flips + 1); 1 if no unit differs.
  * @see Phipson and Smyth 2010, "Permutation p-values should never be zero"
  */
 export function signFlipP(differences: Pick<UnitTotals, 'sums'>, seed: number, flips = FLIPS): number {
@@ -17,7 +16,7 @@ export function signFlipP(differences: Pick<UnitTotals, 'sums'>, seed: number, f
   if (units === 0) return 1;
   // Sums of the same numbers in another order may differ in their last bits.
   const threshold = Math.abs(sum(sums)) - 1e-12 * sum(sums.map(Math.abs));
-  /** Bit i of the words, 32 a word, flips unit i. */
+  /** @param words bits, 32 per word: bit i flips unit i */
   const isExtreme = (words: readonly number[]): boolean => {
     let total = 0;
     for (let unit = 0; unit < units; unit++) {

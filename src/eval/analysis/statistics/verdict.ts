@@ -5,18 +5,18 @@ import { TAIL } from './intervals.ts';
 import type { PairedDifference } from './paired-difference.ts';
 import { neededItems } from './power.ts';
 
-/** Fewer users than these do not stand for others: numbers are given, and no verdict. */
+/** With fewer users, results have numbers but no verdicts. */
 export const MIN_USERS = 10;
-/** Two-sided level of a family. */
+/** Two-sided significance level of a family of tests. */
 export const LEVEL = 0.05;
 
-/** Points of `--margin` where it is not given. */
-const PRESET_MARGIN = 2;
+/** Default of `--margin`, in points. */
+const DEFAULT_MARGIN = 2;
 
-/** The margin of a metric in the scale of its values: its own, but for metrics in % where `--margin` says otherwise. */
+/** The margin of a metric in the scale of its values. `--margin`, unless left at its default, replaces those of metrics in %. */
 export function marginOf({ unit, margin }: Pick<MetricDeclaration, 'unit' | 'margin'>, points: number): number {
   if (unit !== '%') return margin;
-  return (points === PRESET_MARGIN ? margin : points) / 100;
+  return (points === DEFAULT_MARGIN ? margin : points) / 100;
 }
 
 export interface FamilyMember {
@@ -30,18 +30,18 @@ export interface FamilyMember {
 }
 
 export interface Judgement {
-  /** Over the family (Holm); null where nothing was planned. */
+  /** `p`, adjusted over the family (Holm); null if no test was planned. */
   readonly pAdjusted: number | null;
-  /** One-sided p of "the loss is the margin or more", over the family (Holm); null where nothing was planned. */
+  /** One-sided p of "the loss is the margin or more", adjusted likewise. */
   readonly pKept: number | null;
   readonly verdict: Extract<Verdict, 'identical' | 'kept' | 'lost' | 'undecided' | 'too few users' | 'not judged'>;
-  /** Items that would decide; absent where decided, or where no number means anything. */
+  /** Items that would decide; absent if decided, or if no number is meaningful. */
   readonly neededItems?: number;
 }
 
 /**
  * Judges planned arms by one metric, as a family: kept if a loss of the margin is refuted (one-sided, 2.5 %), else lost if a
- * loss is shown (two-sided, 5 %), else undecided. @param margin in the scale of the values: 0.02 for two points
+ * loss is shown (two-sided, 5 %), else undecided. @param margin in the scale of the values: 0.02 is two points
  */
 export function judgeFamily(members: readonly FamilyMember[], margin: number): Judgement[] {
   const planned = members.filter(({ p }) => p !== null);

@@ -12,7 +12,7 @@ import { shareGain, tally } from '../statistics/paired-quality.ts';
 
 const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
 
-/** Metrics by user kind, category, phrasing and language. @param baseline turns that categories are compared with */
+/** Metrics by user kind, category, phrasing and language. @param baseline turns to compare categories with */
 function breakdown(turns: Turns, baseline: Turns, { all, primary }: RunMetrics, effects: DesignEffects) {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
     const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
@@ -44,7 +44,7 @@ function counts<Name extends string>(
   return found;
 }
 
-/** By user: `everything` where the primary arm always retrieved every memory, so that the same set recurs. */
+/** For each user: `everything` if the primary arm always retrieved all memories, so that one set recurs; else `selection`. */
 export function retrievalKinds(answered: Turns, arms: readonly ArmTraits[]): ReadonlyMap<string, RetrievalKind> {
   const primary = arms.find(({ comparison }) => comparison === 'primary')?.name;
   const kinds = new Map<string, RetrievalKind>();
@@ -68,7 +68,7 @@ function costByRetrieval(turns: Turns, split: CacheSplit, kinds: ReadonlyMap<str
 }
 
 interface ResultsSettings {
-  /** Turns of the arm that the others are compared with; none if it did not run. */
+  /** Turns of the baseline; empty if it did not run. */
   readonly baseline: Turns;
   readonly metrics: RunMetrics;
   readonly split: CacheSplit;
@@ -131,7 +131,7 @@ function isRight({ scores: { taskSuccess } }: AnsweredResult): number | null {
   return taskSuccess === null ? null : Number(taskSuccess === 1);
 }
 
-/** The share of answers that are those of the baseline, and items that flip; undefined without a common item. */
+/** The share of answers equal to the baseline's, and items that turn right or wrong; undefined without a common item. */
 function fidelityTo(baseline: Turns, turns: Turns): ArmResults['fidelity'] {
   const counterpart = counterpartIn(baseline);
   const sameAnswer = estimateShare(
@@ -146,7 +146,7 @@ function fidelityTo(baseline: Turns, turns: Turns): ArmResults['fidelity'] {
   return { against: baseline[0]!.arm, sameAnswer, n, lost: losses, won: wins };
 }
 
-/** Task success of an arm less that of the baseline on the same items; undefined without an item that is judged. */
+/** Task success of an arm minus the baseline's on the same items; undefined without a scored item. */
 function successDifference(baseline: Turns, turns: Turns): BreakdownPart['difference'] {
   const success = (some: Turns) => perItem(some, ({ scores }) => scores.taskSuccess);
   const pairs = pairItems(success(turns), success(baseline));

@@ -22,7 +22,7 @@ function breakEvenAgainst(text: Turns, turns: Turns): Omit<BreakEven, 'arm' | 'a
   };
 }
 
-/** Break-even of every arm that injects, against the baseline and prefix caching: a miss builds KV, hits find it. */
+/** Break-even of every arm that injects, against the baseline and prefix caching: a miss builds KV, hits reuse it. */
 export function breakEvens(answered: Turns, arms: readonly ArmTraits[]): BreakEven[] {
   const baseline = arms.find(({ comparison }) => comparison === 'baseline');
   const opponents = [baseline, prefixCacheArm(arms)].filter((arm) => arm !== undefined);
@@ -38,7 +38,7 @@ export function breakEvens(answered: Turns, arms: readonly ArmTraits[]): BreakEv
 
 const MAX_TURNS = 10_000;
 
-/** The deviation that each unit contributes to a mean: each user, or each observation of a single user. */
+/** For each unit, the sum of its deviations from the mean, divided by the number of observations. */
 function contributions(observations: readonly Observation[], unit: (one: Observation, index: number) => string) {
   const average = mean(observations.map(({ value }) => value));
   const sums = new Map<string, number>();
@@ -51,9 +51,9 @@ function contributions(observations: readonly Observation[], unit: (one: Observa
 
 /**
  * The first turn N at which `first + (N − 1) · later`, two means over the same users, is no longer above zero; null for never.
- * Its 95 % interval begins at the first turn at which the sum may have reached zero, and ends at the first at which it
- * certainly has (Student's t over users).
- * @param first extra cost of the first turn, one observation an item @param later extra cost of each later turn
+ * Its 95 % interval reaches from the first turn at which the lower bound of the sum is no longer above zero to the first at
+ * which the upper bound is not (Student's t over users; over observations of a single user).
+ * @param first extra cost of the first turn, one observation per item @param later extra cost of each later turn
  * @see Fieller 1954, Journal of the Royal Statistical Society B 16, on the interval of a ratio
  */
 export function payback(first: readonly Observation[], later: readonly Observation[]) {

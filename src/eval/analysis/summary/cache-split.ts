@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
 
-/** Divides the turns of every arm in the same way: by the cache hits and misses of the primary arm on the same items. */
+/** Splits the turns of every arm in the same way: by cache hits and misses of the primary arm on the same items. */
 export interface CacheSplit {
   readonly hits: (turns: Turns) => Turns;
   readonly misses: (turns: Turns) => Turns;

@@ -24,13 +24,13 @@ const SECONDARY = ['abstention', 'goldLogProb'];
 
 interface ComparisonSettings extends Pick<ComparedArms, 'split' | 'seed'> {
   readonly metrics: RunMetrics;
-  /** Of metrics in %, in points. */
+  /** Margin of metrics in %, in points. */
   readonly margin: number;
   /** The self-test was bitwise equal, so that equal bits are no coincidence. */
   readonly bitwise: boolean;
 }
 
-/** True where all answers are the same and all probabilities have the same bits as the text's. */
+/** True if all answers and token ids are the same, and all probabilities have the bits of the text's. */
 function areIdentical(turns: Turns, others: Turns): boolean {
   const counterpart = counterpartIn(others);
   return (
@@ -47,7 +47,7 @@ function areIdentical(turns: Turns, others: Turns): boolean {
   );
 }
 
-/** Compares every arm with the baseline; each metric and each cost is a family of tests of the planned arms. */
+/** Compares every arm with the baseline, costs also with prefix caching; each metric and each cost is a family of tests. */
 export function compareArms(
   answered: Turns,
   arms: readonly ArmTraits[],
@@ -78,7 +78,7 @@ interface ComparedCost {
   readonly over: 'hits' | 'all';
   readonly value: (turn: AnsweredResult) => number;
   readonly compare: (pairs: readonly Pair[]) => LatencyRatio;
-  /** Null for a cost that is shown and not tested. */
+  /** Null for a cost that is shown without a test. */
   readonly judge: ((tested: TestedRatio) => Verdict) | null;
 }
 
@@ -108,7 +108,7 @@ const costs: readonly ComparedCost[] = [
   { ...tokens, name: 'evaluatedTokensAll', over: 'all', judge: null },
 ];
 
-/** One cost of some arms against another arm; a family of tests of those for which `isTested` holds. */
+/** Compares one cost of several arms with that of `opponent`; the arms with `isTested` are a family of tests. */
 function compareCost(
   cost: ComparedCost,
   opponent: string,

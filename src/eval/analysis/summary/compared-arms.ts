@@ -8,12 +8,12 @@ export function isPlanned({ comparison }: Pick<ArmTraits, 'comparison'>): boolea
   return comparison === 'planned' || comparison === 'primary';
 }
 
-/** The arm with prefix caching among those of a run: planned, and text only. */
+/** Finds the arm with prefix caching: the planned arm that injects nothing. */
 export function prefixCacheArm<Traits extends Pick<ArmTraits, 'comparison' | 'injects'>>(arms: readonly Traits[]) {
   return arms.find(({ comparison, injects }) => comparison === 'planned' && injects === 'nothing');
 }
 
-/** Groups the turns of a run for its comparisons; undefined without a baseline. */
+/** Groups turns by arm and names the roles that comparisons need; undefined without a baseline. */
 export function comparedArms(
   answered: Turns,
   arms: readonly ArmTraits[],
@@ -26,7 +26,7 @@ export function comparedArms(
   return {
     byArm,
     baseline,
-    // Costs are tested against it, if it ran.
+    // If it ran, costs are tested against it.
     prefixCache: prefixCacheArm(ran)?.name,
     twin: ran.find(({ control }) => control === 'twin')?.name,
     others: ran.filter(({ name }) => name !== baseline),

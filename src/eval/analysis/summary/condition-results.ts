@@ -7,7 +7,7 @@ import { latency, meanOver, phaseMeans, tokenMeans } from './cost-means.ts';
 
 const PLACES = [null, 'early', 'middle', 'late'] as const;
 
-/** The third of the user's memories that holds the evidence of an item. */
+/** The third of the user's memories, by creation, that holds the evidence; null without evidence. */
 function evidenceThird({ item }: AnsweredResult): ConditionResults['place'] {
   if (item.evidencePlace === null) return null;
   return PLACES[1 + Math.min(2, Math.floor(item.evidencePlace * 3))]!;
@@ -30,7 +30,7 @@ function measured(turns: Turns, metrics: RunMetrics, effects: DesignEffects) {
   };
 }
 
-/** The results of each arm by condition of the data, in ascending order, over all and by place of the evidence. */
+/** Results by arm and ascending condition of the data, over all items and by place of the evidence. */
 export function conditionResults(
   { answered, failed }: { readonly answered: Turns; readonly failed: readonly FailedTurn[] },
   arms: readonly string[],

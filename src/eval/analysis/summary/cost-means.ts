@@ -5,7 +5,7 @@ import type { Turns } from '../run-turns.ts';
 import { estimateLatency } from '../statistics/estimate.ts';
 import { mean, perItem } from '../statistics/observations.ts';
 
-/** Milliseconds over turns of one arm. */
+/** Mean time, ms. */
 export function latency(turns: Turns, part: 'firstToken' | 'total'): Estimate | null {
   return estimateLatency(perItem(turns, ({ timings }) => timings[part]));
 }
@@ -44,7 +44,7 @@ export function phaseMeans(turns: Turns): PhaseMeans {
   ) as PhaseMeans;
 }
 
-/** The cost of a turn over turns of one arm; null without any. */
+/** The mean cost of a turn; null without turns. */
 export function meanCost(turns: Turns): Cost | null {
   const ttftMs = latency(turns, 'firstToken');
   const totalMs = latency(turns, 'total');

@@ -17,7 +17,7 @@ function withoutFolders(value: unknown): unknown {
   return typeof value === 'string' ? basename(value) : value;
 }
 
-/** The options without folders of this machine, since reports are shared. */
+/** The options with file names for paths, since reports are shared. */
 export function shownSettings<Settings extends RunDescription['settings']>(settings: Settings): Settings {
   const shown: RunDescription['settings'] = Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [key, PATHS.includes(key) ? withoutFolders(value) : value]),
@@ -25,7 +25,7 @@ export function shownSettings<Settings extends RunDescription['settings']>(setti
   return shown as Settings;
 }
 
-/** The description of a run in its results. @param notes about its turns, after those that it was stored with */
+/** The description of a run in its results. @param notes on its turns, which follow the stored notes */
 export function describeRun(
   run: EndedRun,
   notes: readonly string[],

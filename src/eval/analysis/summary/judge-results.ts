@@ -9,7 +9,7 @@ export function verdictAgreement(pairs: readonly (readonly [boolean, boolean])[]
   const same = pairs.filter(([a, b]) => a === b).length;
   const yesA = pairs.filter(([a]) => a).length;
   const yesB = pairs.filter(([, b]) => b).length;
-  // Whole numbers, so that certainty is 1 and not nearly 1.
+  // Integer counts, so that full agreement gives exactly 1.
   const expected = yesA * yesB + (n - yesA) * (n - yesB);
   return { n, share: same / n, kappa: expected === n * n ? null : (same * n - expected) / (n * n - expected) };
 }
@@ -23,7 +23,7 @@ function agreementWithContains(turns: Turns): VerdictAgreement | null {
   );
 }
 
-/** The judge of a run: its agreement with `contains`, over all arms and by arm. */
+/** Agreement of the run's judge with `contains`, over all arms and by arm. */
 export function judgeResults(probe: JudgeProbe, answered: Turns, arms: readonly string[]): JudgeResults {
   const answerable = answered.filter(({ item }) => item.gold !== null);
   return {

@@ -7,7 +7,7 @@ import { holm } from '../statistics/holm.ts';
 import { mean, type Observation, sum, unitTotals } from '../statistics/observations.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 
-/** Tests whether values of the primary metric, and ratios of first tokens, differ between kinds of machine. */
+/** Tests whether the primary metric, and the primary arm's TTFT relative to the baseline, differ between kinds of machine. */
 export function machineDifferences(
   answered: Turns,
   machines: readonly MachineKind[],
@@ -44,8 +44,8 @@ export function machineDifferences(
 const PERMUTATIONS = 10_000;
 
 /**
- * p value of "the groups do not differ" from seeded permutations of users, each the mean of its observations, by the sum of
- * squares between groups: (extreme + 1) ÷ (permutations + 1). Null for fewer than two groups.
+ * p value of "the groups do not differ": the sum of squares between groups of user means under random permutations of users,
+ * (extreme + 1) ÷ (permutations + 1). Null for fewer than two groups.
  * @see Pitman 1937, "Significance tests which may be applied to samples from any populations"
  */
 export function groupDifferenceP(groups: readonly (readonly Observation[])[], seed: number): number | null {
@@ -70,7 +70,7 @@ export function groupDifferenceP(groups: readonly (readonly Observation[])[], se
   return (extreme + 1) / (PERMUTATIONS + 1);
 }
 
-/** The sum of squares between consecutive groups of these sizes, less a constant that no permutation changes. */
+/** The sum of squares between consecutive groups of these sizes, up to a constant that no permutation changes. */
 function spread(values: readonly number[], sizes: readonly number[]): number {
   let start = 0;
   return sum(

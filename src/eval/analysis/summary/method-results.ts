@@ -21,7 +21,7 @@ interface MethodSettings extends Pick<ComparedArms, 'split' | 'seed'> {
   readonly effects: DesignEffects;
 }
 
-/** The arms of a run as methods at a budget: cost, and quality against random tokens and by rank of the evidence. */
+/** Results by method and budget: cost, and quality against random tokens and by rank of the evidence. */
 export function methodResults(
   answered: Turns,
   arms: readonly ArmTraits[],
@@ -51,7 +51,7 @@ export function methodResults(
   });
 }
 
-/** Every method less as many random tokens, by name: one family of tests over deployable methods and budgets. */
+/** Compares each method with as many random tokens, by arm name; deployable methods form one family of tests. */
 function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[], { byArm, seed }: ComparedArms) {
   const compared = arms.flatMap((arm) => {
     const control = randomControl(arm, arms);
@@ -85,7 +85,7 @@ function outcomeOfTest(pAdjusted: number | null, users: number, isGain: boolean)
   return isGain ? 'better' : 'worse';
 }
 
-/** Over all turns that injected, so that long memories count by their tokens. */
+/** Stored bytes per memory token, pooled over turns, so that long memories weigh more; null if no KV is stored. */
 function bytesPerToken(turns: Turns): number | null {
   let [bytes, tokens] = [0, 0];
   for (const { prefill, account } of turns) {
@@ -101,7 +101,7 @@ function meanOfKnown(turns: Turns, value: (turn: AnsweredResult) => number | nul
   return values.length === 0 ? null : mean(values);
 }
 
-/** Time to first token relative to the question alone behind a KV cache in place: the primary arm less its loading time. */
+/** TTFT relative to evaluating the question alone, that is, to the primary arm's TTFT minus its loading time. */
 function timesQueryOnly(hits: Turns, primary: Turns, { hasPrimary }: CacheSplit): MethodResults['timesQueryOnly'] {
   if (!hasPrimary) return null;
   const pairs = pairItems(
@@ -135,7 +135,7 @@ function byRank(metric: MetricDefinition, effects: DesignEffects, turns: Turns, 
 
 type Method = Pick<MethodResults, 'method' | 'kind' | 'budget'>;
 
-/** A rule and its number, as traits name what an arm recomputes or drops: `random:ranked:.3`, `first/16:.3`, `knorm:.5`, `link:4`. */
+/** What an arm recomputes or drops, in its traits: `random:ranked:.3`, `first/16:.3`, `knorm:.5`, `link:4`. */
 const RULE_AND_NUMBER = /^(?<rule>.+):(?<number>all|[.\d]+)$/;
 
 function selectionRule({ prefill, evict }: ArmTraits) {
@@ -156,12 +156,12 @@ export function describeMethod(arm: ArmTraits): Method {
   return { method, kind: arm.evict === undefined ? 'recomputed' : 'evicted', budget: number };
 }
 
-/** The arm that draws as many tokens at random, with the same settings; undefined where none ran or none is left. */
+/** The arm that selects as many random tokens with the same settings; undefined if none ran, or if all or none are selected. */
 export function randomControl(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits | undefined {
   const { rule = 'link', number = 'all' } = selectionRule(arm) ?? {};
   const leavesNothing = ['0', '1', 'all'].includes(number);
   if (leavesNothing || rule.startsWith('random') || rule === 'link') return undefined;
-  // Whole blocks are seldom as many tokens as the share allows; they are runs already, of whichever length.
+  // `ranked` selects whole blocks, so its control does too, and the length of runs (`run`) has no effect.
   const isRanked = rule === 'ranked';
   const wanted = `${isRanked ? 'random:ranked' : 'random'}:${number}`;
   const settings = ({ settings: { run, ...others } }: ArmTraits): string =>
@@ -173,7 +173,7 @@ export function randomControl(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTr
   });
 }
 
-/** True where a rule and as many tokens drawn at random are among the arms: a run in which methods are compared. */
+/** True if some method ran together with its random control. */
 export function hasRandomControls(arms: readonly ArmTraits[]): boolean {
   return arms.some((arm) => randomControl(arm, arms) !== undefined);
 }

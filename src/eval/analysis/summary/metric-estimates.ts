@@ -8,7 +8,7 @@ import { designEffect } from '../statistics/design-effect.ts';
 import { estimateMean, estimateShare } from '../statistics/estimate.ts';
 import { perItem, unitTotals } from '../statistics/observations.ts';
 
-/** Mean and interval of one metric over turns of one arm; null where no turn has a value. */
+/** Mean and interval of one metric over turns of one arm; null if no turn has a value. */
 export function estimateMetric(metric: MetricDefinition, turns: Turns, effects: DesignEffects): Estimate | null {
   const values = perItem(turns, metric.of);
   return metric.unit === '%' ? estimateShare(values, effects.get(metric.name)) : estimateMean(values);
@@ -23,12 +23,12 @@ export function qualityEstimates(turns: Turns, { all }: RunMetrics, effects: Des
 /** Design effect of each metric in %, by name, pooled over the arms of a run. */
 export type DesignEffects = ReadonlyMap<string, number>;
 
-/** Negative controls answer by chance, which shows nothing about differences between users. */
+/** Negative controls are not pooled: they answer by chance, which shows nothing about differences between users. */
 export function isPooled({ control }: Pick<ArmTraits, 'control'>): boolean {
   return control !== 'negative';
 }
 
-/** Design effects of the metrics in % that have a value for any item of the run. */
+/** Design effects of the metrics in % that have values in this run. */
 export function designEffects(answered: Turns, arms: readonly ArmTraits[], { all }: RunMetrics): DesignEffects {
   const pooled = arms.filter(isPooled).map(({ name }) => turnsOfArm(answered, name));
   return new Map(

@@ -29,8 +29,8 @@ test('counts each question once for all arms, and gives the first reason', () =>
     turn('rag', 'q4', [{ flag: 'cached', reason: 'asked before' }]),
   ];
   expect(retrievalNotes(turns, {})).toEqual([
-    'retrieval failed, and the question was asked without memories: 2 of 4 questions, first because redis://x: reading failed',
-    'retrieval gave an earlier answer again: 1 of 4 questions, first because asked before',
+    'retrieval failed, and the question was asked without memories: 2 of 4 questions; first reason: redis://x: reading failed',
+    'retrieval reused a cached result: 1 of 4 questions; first reason: asked before',
   ]);
 });
 
@@ -51,7 +51,7 @@ test('says whose prompts were cut, arm by arm', () => {
   expect(promptNotes(turns, ['rag', 'dki', 'full'])).toEqual([
     'forced truncation to the query alone: rag in 1 turns',
     'retrieved memories dropped by the budget: full in 2 turns',
-    'history cut to the newest: full in 1 turns',
+    'history cut to its newest messages: full in 1 turns',
   ]);
 });
 
@@ -59,15 +59,15 @@ test('says which arms are bounds, and what their knowledge took', () => {
   const selector = { model: 'whole', tokens: 20, layers: 3, ms: 1 } as const;
   const bounds = ['bound', 'oracle'].map((name) => handmadeTraits(name, { deployable: false }));
   expect(boundNotes(askedTwice('bound', { account: { selector } }), [handmadeTraits('rag'), ...bounds])).toEqual([
-    'bound is a bound: it uses knowledge that no deployment has, and 40 of the tokens that its 2 turns evaluated,' +
-      ' with their time, went into that',
+    'bound is a bound: it uses knowledge that no deployment has. Obtaining it took 40 of the tokens that its 2 turns' +
+      ' evaluated, and their time',
   ]);
 });
 
 test('says of how many items the evidence is unknown, and what leaves them out', () => {
   const arms = [handmadeTraits('rag'), handmadeTraits('oracle')];
   expect(evidenceNotes({ items: 100, withoutEvidence: 24 }, arms)).toEqual([
-    'no evidence is known of 24 of 100 items: they are left out of oracle, ranks of the evidence, the evidence funnel',
+    '24 of 100 items name no evidence; they are left out of oracle, ranks of the evidence, the evidence funnel',
   ]);
   expect(evidenceNotes({ items: 100 }, arms)).toEqual([]);
 });
@@ -79,16 +79,16 @@ test('says how many items have no answer prefix of their own, once for all arms 
   const turns = [...of('rag'), ...of('dki')];
   const [rag, dki] = [handmadeTraits('rag'), handmadeTraits('dki')];
   const item = { answerPrefix: 'item', generalAnswerPrefix: 'You said' };
-  const lacking = 'items bring no answer prefix of their own and were asked with';
+  const lacking = 'items have no answer prefix and were asked';
   const ofAll = (settings: Readonly<Record<string, string>>) => answerPrefixNotes(turns, [rag, dki], settings);
-  expect(ofAll(item)).toEqual([`2 of 3 ${lacking} the general one, "You said"`]);
-  expect(ofAll({ ...item, generalAnswerPrefix: '' })).toEqual([`2 of 3 ${lacking} none`]);
+  expect(ofAll(item)).toEqual([`2 of 3 ${lacking} with the general one, "You said"`]);
+  expect(ofAll({ ...item, generalAnswerPrefix: '' })).toEqual([`2 of 3 ${lacking} without one`]);
   expect(ofAll({ ...item, answerPrefix: 'You said' })).toEqual([]);
   expect(answerPrefixNotes([asked('rag', 'q1', 'You live in')], [rag, dki], { answerPrefix: 'item' })).toEqual([]);
   const ofItem = { ...dki, settings: { answerPrefix: 'item' } } as const;
   const some = [...of('rag'), asked('dki', 'q2', null)];
   expect(answerPrefixNotes(some, [rag, ofItem], { ...item, answerPrefix: 'none' })).toEqual([
-    `dki: 1 of 1 ${lacking} the general one, "You said"`,
+    `dki: 1 of 1 ${lacking} with the general one, "You said"`,
   ]);
   const general = { ...rag, settings: { answerPrefix: 'general' } } as const;
   expect(answerPrefixNotes(of('rag'), [general], item)).toEqual([]);
@@ -98,7 +98,7 @@ test('says that no answer meets the primary metric where answers hold the gold',
   const scored = (exactMatch: number, contains: number) => changedTurn('rag', { scores: { exactMatch, contains } });
   const byExactMatch = metricsOfRun({ dataset: {} });
   expect(metricNotes([scored(0, 1), scored(0, 0)], byExactMatch)).toEqual([
-    'no answer of any arm meets exact match, and 1 of 2 hold the gold: to judge by that, write "primaryMetric":"contains" in the dataset line of the data',
+    'no answer of any arm satisfies exact match, but 1 of 2 contain the gold: to judge by that, write "primaryMetric":"contains" in the dataset line of the data',
   ]);
   expect(metricNotes([scored(0, 1), scored(1, 1)], byExactMatch)).toEqual([]);
   expect(metricNotes([scored(0, 0)], byExactMatch)).toEqual([]);

@@ -9,12 +9,12 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 
 const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>> = {
   failed: 'retrieval failed, and the question was asked without memories',
-  degraded: 'a part of retrieval was missing',
+  degraded: 'part of the retrieval was missing',
   fallback: 'retrieval took a fallback',
-  cached: 'retrieval gave an earlier answer again',
+  cached: 'retrieval reused a cached result',
 };
 
-/** Questions that were not retrieved in the ordinary way, and memories that a filter would have kept out. */
+/** Notes on unusual retrievals, and on memories that the ingress filter would have dropped. */
 export function retrievalNotes(answered: Turns, stats: Readonly<Record<string, unknown>>): string[] {
   const questions = new Map(
     answered.flatMap(({ itemId, repeat, given: { retrieval } }) =>
@@ -24,7 +24,7 @@ export function retrievalNotes(answered: Turns, stats: Readonly<Record<string, u
   const notes = Object.entries(MEANING).flatMap(([kind, meaning]) => {
     const flagged = [...questions.values()].flatMap(({ flags }) => flags.filter(({ flag }) => flag === kind));
     if (flagged.length === 0) return [];
-    return [`${meaning}: ${flagged.length} of ${questions.size} questions, first because ${flagged[0]!.reason}`];
+    return [`${meaning}: ${flagged.length} of ${questions.size} questions; first reason: ${flagged[0]!.reason}`];
   });
   const { warnings = [], wouldBeFiltered } = stats as {
     readonly warnings?: readonly string[];
@@ -39,7 +39,7 @@ export function retrievalNotes(answered: Turns, stats: Readonly<Record<string, u
   return [...warnings, ...notes];
 }
 
-/** A note on items whose evidence the data do not name: arms that are given the evidence leave them out. */
+/** A note on items for which the data name no evidence. */
 export function evidenceNotes(
   { items, withoutEvidence = 0 }: Pick<RunRecord['dataset'], 'items' | 'withoutEvidence'>,
   arms: readonly Pick<ArmTraits, 'name' | 'retrieves'>[],
@@ -47,10 +47,10 @@ export function evidenceNotes(
   if (withoutEvidence === 0) return [];
   const given = arms.filter(({ retrieves }) => retrieves === 'evidence').map(({ name }) => name);
   const left = [...given, 'ranks of the evidence', 'the evidence funnel'].join(', ');
-  return [`no evidence is known of ${withoutEvidence} of ${items} items: they are left out of ${left}`];
+  return [`${withoutEvidence} of ${items} items name no evidence; they are left out of ${left}`];
 }
 
-/** A note on items without an answer prefix of their own, where arms are asked with that of each item. */
+/** A note on items without an answer prefix, if arms begin answers with the prefix of each item. */
 export function answerPrefixNotes(
   answered: Turns,
   arms: readonly Pick<ArmTraits, 'name' | 'settings'>[],
@@ -63,13 +63,13 @@ export function answerPrefixNotes(
   const items = new Map(turns.map(({ itemId, item }) => [itemId, item.answerPrefix]));
   const without = [...items.values()].filter((prefix) => prefix === null).length;
   if (without === 0) return [];
-  const whose = using.length === arms.length ? '' : `${using.join(', ')}: `;
+  const scope = using.length === arms.length ? '' : `${using.join(', ')}: `;
   const instead =
-    generalAnswerPrefix === '' ? 'with none' : `with the general one, ${JSON.stringify(generalAnswerPrefix)}`;
-  return [`${whose}${without} of ${items.size} items bring no answer prefix of their own and were asked ${instead}`];
+    generalAnswerPrefix === '' ? 'without one' : `with the general one, ${JSON.stringify(generalAnswerPrefix)}`;
+  return [`${scope}${without} of ${items.size} items have no answer prefix and were asked ${instead}`];
 }
 
-/** A note on a primary metric that no answer meets, where answers hold the gold: a model that answers in sentences. */
+/** A note on a primary metric that no answer satisfies though some contain the gold, as from a model that writes sentences. */
 export function metricNotes(answered: Turns, { all, primary }: RunMetrics): string[] {
   const contains = all.find(({ name }) => name === 'contains')!;
   const above = (metric: MetricDefinition): number => answered.filter((turn) => (metric.of(turn) ?? 0) > 0).length;
@@ -77,19 +77,19 @@ export function metricNotes(answered: Turns, { all, primary }: RunMetrics): stri
   const holding = above(contains);
   if (holding === 0) return [];
   return [
-    `no answer of any arm meets ${primary.label}, and ${holding} of ${answered.length} hold the gold: to judge by that, write` +
+    `no answer of any arm satisfies ${primary.label}, but ${holding} of ${answered.length} contain the gold: to judge by that, write` +
       ' "primaryMetric":"contains" in the dataset line of the data',
   ];
 }
 
-/** A note on what may be called bitwise, where the self-test found other bits. */
+/** A note on arms that claim bitwise equality, if the self-test found differing bits. */
 export function exactnessNotes(selfTest: ParitySelfTest, arms: readonly ArmTraits[]): string[] {
   const exact = arms.filter(({ equivalence }) => equivalence === 'bitwise').map(({ name }) => name);
   if (selfTest.bitwiseEqual || exact.length === 0) return [];
   return [`${exact.join(', ')}: bitwise equality cannot be shown here (${selfTestText(selfTest)})`];
 }
 
-/** Notes on arms that use knowledge which no deployment has, and what finding it out took of the turns' tokens. */
+/** Notes on arms that use knowledge that no deployment has, with the tokens spent to obtain it. */
 export function boundNotes(answered: Turns, arms: readonly Pick<ArmTraits, 'name' | 'deployable'>[]): string[] {
   return arms
     .filter(({ deployable }) => deployable === false)
@@ -98,13 +98,13 @@ export function boundNotes(answered: Turns, arms: readonly Pick<ArmTraits, 'name
       const tokens = own.reduce((sum, { account }) => sum + selectedByModel(account), 0);
       if (tokens === 0) return [];
       return [
-        `${name} is a bound: it uses knowledge that no deployment has, and ${tokens} of the tokens that its ${own.length}` +
-          ' turns evaluated, with their time, went into that',
+        `${name} is a bound: it uses knowledge that no deployment has. Obtaining it took ${tokens} of the tokens that its` +
+          ` ${own.length} turns evaluated, and their time`,
       ];
     });
 }
 
-/** Notes on budgets, arm by arm: whose prompts were cut. */
+/** Notes on prompts that were cut to the budget, by arm. */
 export function promptNotes(answered: Turns, arms: readonly string[]): string[] {
   const countCut = (what: string, isCut: (facts: AnsweredResult['facts']) => boolean): string[] => {
     const cut = arms
@@ -115,6 +115,6 @@ export function promptNotes(answered: Turns, arms: readonly string[]): string[] 
   return [
     ...countCut('forced truncation to the query alone', ({ forced }) => forced),
     ...countCut('retrieved memories dropped by the budget', (facts) => !facts.forced && facts.droppedMemories > 0),
-    ...countCut('history cut to the newest', (facts) => !facts.forced && facts.droppedHistory > 0),
+    ...countCut('history cut to its newest messages', (facts) => !facts.forced && facts.droppedHistory > 0),
   ];
 }

@@ -10,7 +10,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { NewRun } from '../../../store/run-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
-import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
+import { toDeclaration, additionalMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { LoadedModels } from '../loaded-models.ts';
 import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './describe-environment.ts';
@@ -43,7 +43,7 @@ export async function newRunRecord(
   { name, listsUsers }: { readonly name: string; readonly listsUsers: boolean },
 ): Promise<NewRun> {
   const { name: embedder, sha256, runtime } = await parts.embeddings.info();
-  const metrics = ownMetrics(config);
+  const metrics = additionalMetrics(config);
   const { workers, ...settings } = decisiveOptions(config);
   const traits = arms.map((arm) => arm.traits);
   const planned = planUsers(users, traits, config.repeats).map(({ userId, turns }) => ({ userId, turns }));
@@ -56,7 +56,7 @@ export async function newRunRecord(
       arms: traits,
       armsNotRun,
       ...(listsUsers ? { users: planned } : {}),
-      ...(metrics.length === 0 ? {} : { metrics: metrics.map(declarationOf) }),
+      ...(metrics.length === 0 ? {} : { metrics: metrics.map(toDeclaration) }),
       metricsVersion,
       settings: {
         ...settings,

@@ -6,7 +6,7 @@ import { resolveModel } from '../../../models/resolve-name.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { lastRunsHint } from '../../../store/run-names.ts';
 import type { RunRepository } from '../../../store/run-repository.ts';
-import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
+import { toDeclaration, additionalMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { LoadedModels } from '../loaded-models.ts';
 import { describeModel, describeRetriever } from './new-run-record.ts';
 import { decisiveOptions, fixedOptions } from './option-resume-rules.ts';
@@ -80,7 +80,7 @@ export async function requireSameInputs(
     ['device', device(run.environment.compute) ?? undefined, device(info.compute) ?? undefined],
     ['vector backend', run.retriever.backend, retriever.backend],
     ['place of memories', run.retriever.tiers, retriever.tiers],
-    ['list of registered metrics', run.plan.metrics ?? [], ownMetrics(config).map(declarationOf)],
+    ['list of registered metrics', run.plan.metrics ?? [], additionalMetrics(config).map(toDeclaration)],
     ['preparation of questions', run.retriever.preRetrieval, retriever.preRetrieval],
   ];
   const changed = facts.find(([, before, now]) => JSON.stringify(before) !== JSON.stringify(now))?.[0];

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import { ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
+import { additionalMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { BenchHooks } from '../bench-hooks.ts';
 import type { Suite } from '../suite.ts';
 
@@ -43,7 +43,7 @@ function obstacleToWorkers(
     return 'a model server has one cache and one set of counters for all workers';
   }
   if (arms.length > 0) return 'arms of the calling program exist only in its process';
-  return ownMetrics(config).length > 0 ? 'metrics of the calling program exist only in its process' : undefined;
+  return additionalMetrics(config).length > 0 ? 'metrics of the calling program exist only in its process' : undefined;
 }
 
 /** Cores that each of several workers may use; undefined for one, which may use all. */
