@@ -10,7 +10,7 @@ import { format, resolveConfig } from 'prettier';
 import { BenchError } from '../src/base/bench-error.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { type ArmResults, type RunResults, runResults } from '../src/store/records/run-results.ts';
-import { joinedArms } from '../src/eval/suites/suites.ts';
+import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
 import { ablationTable } from '../src/report/tables/ablation-tables.ts';
@@ -64,7 +64,7 @@ function pairTable(models: Pair, columns: readonly PairColumn[]): string {
       return numberColumn(`${model}:${place}`, named, (arm: ArmResults) => cell(results, own(arm)));
     }),
   );
-  const shownArms = models[0].arms.filter(({ arm }) => joinedArms.includes(arm));
+  const shownArms = models[0].arms.filter(({ arm }) => joinedBlockComparison.includes(arm));
   const rows = itemRows(shownArms, ({ arm }) => arm, [{ columns: modelColumns }]);
   return bare({ rowHeading: 'arm', ...rows }, models);
 }

@@ -43,20 +43,17 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
   const { arms } = plan;
   const names = arms.map((arm) => arm.name);
   const metrics = metricsOfRun({ dataset: run.dataset, ...plan });
-  const judged = unknownQuality(run.model) === null;
-  const shown = judged ? answered : answered.map(clearScores);
+  const qualityKnown = unknownQuality(run.model) === null;
+  const shown = qualityKnown ? answered : answered.map(clearScores);
   // Reasons of flags and messages of errors may quote the question.
   const redacted = withholdsTexts(run)
-    ? {
-        answered: answered.map((turn) => redactResult(turn)),
-        failed: failed.map((turn) => redactResult(turn)),
-      }
+    ? { answered: answered.map((turn) => redactResult(turn)), failed: failed.map((turn) => redactResult(turn)) }
     : { answered, failed };
   const split = splitByCache(answered, arms);
   const effects = designEffects(shown, arms, metrics);
   const kinds = retrievalKinds(answered, arms);
   const baseline = turnsOfArm(shown, arms.find(({ comparison }) => comparison === 'baseline')?.name);
-  const shared = { baseline, metrics, split, effects, kinds, judged };
+  const shared = { baseline, metrics, split, effects, kinds, qualityKnown };
   const judge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
   return {
     schemaVersion,
@@ -80,7 +77,7 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
     }),
     conditions: conditionResults({ answered: shown, failed }, names, metrics, effects),
     breakEven: breakEvens(answered, arms),
-    measured: withLeaks(probes, judged),
+    measured: withLeaks(probes, qualityKnown),
     ...(run.suite === METHODS_SUITE || hasRandomControls(arms)
       ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, split, seed }) }
       : {}),
@@ -97,8 +94,8 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
 }
 
 /** The measurements of the suite, with leak matrices of the isolation probe unless the weights are random. */
-function withLeaks({ measured, isolation }: RunProbes, judged: boolean): Measured | null {
-  return isolation === null || !judged ? measured : { ...measured, leaks: leakMatrices(isolation) };
+function withLeaks({ measured, isolation }: RunProbes, qualityKnown: boolean): Measured | null {
+  return isolation === null || !qualityKnown ? measured : { ...measured, leaks: leakMatrices(isolation) };
 }
 
 /** Leaked secrets, one matrix per arm: rows are the users who ask, columns the owners, in the same order. */

@@ -10,7 +10,7 @@ import { measureStorage } from '../run/measure/measure-storage.ts';
 import type { Suite } from '../run/suite.ts';
 
 /** Text, exact KV, and independently computed blocks: plain, with first tokens recomputed, or at shared positions. */
-export const joinedArms = [
+export const joinedBlockComparison = [
   'rag',
   'dki',
   'dki-blocks',
@@ -55,7 +55,7 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     question:
       'ablations: KV, exactness, recomputed tokens, positions, placement, labels, template, gating, hybrid, summary',
     arms: [
-      ...[...joinedArms, 'dki-gated', 'dki-hybrid', 'summary', 'rag@placement=rank', 'dki@placement=rank'],
+      ...[...joinedBlockComparison, 'dki-gated', 'dki-hybrid', 'summary', 'rag@placement=rank', 'dki@placement=rank'],
       ...['rag@labels=bullet', 'dki@labels=bullet', 'dki-blocks@labels=bullet', 'dki-parallel@labels=bullet'],
     ],
     triesTemplate: ['rag', 'dki', 'dki-blocks'],
@@ -128,7 +128,7 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
   // Table 10.
   coreference: {
     question: 'memories that say "she" for someone named in an earlier one: what independent blocks lose',
-    arms: joinedArms,
+    arms: joinedBlockComparison,
     data: coreferenceData,
     // All memories of a user, so that nothing depends on retrieval.
     defaults: { topK: 5 },

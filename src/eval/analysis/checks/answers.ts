@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import {
-  type Check,
-  type CheckInput,
-  decided,
-  describeFaults,
-  pairWithReference,
-  turnsWhere,
-  undecided,
-} from './check.ts';
+import type { Check, CheckInput } from './check.ts';
+import { decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 
 /**
  * Answers: the scored answer is the one that the engine generated last. It begins with the likeliest token, within the noise

@@ -11,10 +11,7 @@ interface Variation {
   readonly canDiffer: boolean;
 }
 
-/**
- * Effect: every arm and setting changes an outcome of at least one item against the most similar arm, and every rule that
- * selects tokens against random tokens at the same share. Undecided if the data do not allow an arm to differ.
- */
+/** Effect: if the data allow it, each arm and setting changes an outcome against the most similar arm. Undecided otherwise. */
 export const effect: Check = ({ arms, answered, probes }) => {
   const turns = new Map(arms.map(({ name }) => [name, turnsOfArm(answered, name)]));
   const baseline = arms.find(({ comparison }) => comparison === 'baseline');

@@ -18,9 +18,8 @@ function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits
 }
 
 /**
- * Same memories: all arms of an item use one retrieval. Each prompt shows, id by id and word by word, all given memories that
- * fit, and none of the user's memories in another part. Arms with the rules of their reference arm show the same memories,
- * in any order.
+ * Same memories: all arms of an item use one retrieval. Each prompt shows all given memories that fit, word by word, and none
+ * of the user's in another part. Arms with the rules of their reference arm show the same memories, in any order.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
   const observed = answered.filter((turn) => turn.observed.memories !== undefined);

@@ -1,11 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import {
-  type AnsweredResult,
-  evaluatesAsClaimed,
-  selectedByFirstLayers,
-  selectedByModel,
-} from '../../../store/records/turn-record.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import { evaluatesAsClaimed, selectedByFirstLayers, selectedByModel } from '../../../store/records/turn-record.ts';
 import { type Check, type CheckInput, decided, examples, undecided } from './check.ts';
 import { plannedTurns } from '../planned-sample.ts';
 

@@ -24,10 +24,7 @@ const HEDGES: Readonly<Record<KnownLanguage, RegExp>> = {
 
 const SENTENCE_END = /[.!?。！？]+/u;
 
-/**
- * True for the data set's answer to unknown questions, and for a single sentence that begins with a known refusal (English,
- * Chinese) and does not hedge ("I don't know, but maybe …" is a guess).
- */
+/** True for the data set's answer to unknown questions, or a lone sentence that begins with a refusal and does not hedge. */
 export function isAbstention(answer: string, unknownAnswer: string, language: Language): boolean {
   const form = normalise(answer, language);
   if (form === '') return false;

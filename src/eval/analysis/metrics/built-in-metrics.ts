@@ -24,10 +24,7 @@ function goldLogProb({ item, observed: { goldLogProbability, goldTokens } }: Ans
   return isScored ? goldLogProbability / goldTokens.length : null;
 }
 
-/**
- * All built-in metrics. To add one: compute its value in `score-turn.ts` (or read it from the turn here), and list it below;
- * `metrics-self-test.ts` then tests that it tells right answers from wrong ones.
- */
+/** To add a metric: compute its value in `score-turn.ts`, or read it from the turn, and list it here. Its self-test follows. */
 export const builtInMetrics: readonly MetricDefinition[] = [
   score('exactMatch', 'binary', 'exact match'),
   score('squadExactMatch', 'binary', 'SQuAD exact match'),

@@ -112,12 +112,7 @@ export function metricsSelfTest(
   golds: ReadonlyMap<Language, readonly string[]>,
   { seed, own = [] }: { readonly seed: number; readonly own?: readonly MetricDefinition[] },
 ): CheckResult {
-  const builtIn = LANGUAGES.map((language) => ({
-    label: language,
-    language,
-    golds: GOLDS[language],
-    metrics: TEXT_METRICS,
-  }));
+  const builtIn = LANGUAGES.map((label) => ({ label, language: label, golds: GOLDS[label], metrics: TEXT_METRICS }));
   const ofData = [...golds].map(([language, all]) => ({
     label: golds.size === 1 ? 'data set' : `data in ${language}`,
     language,

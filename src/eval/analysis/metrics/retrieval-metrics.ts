@@ -1,7 +1,4 @@
-/**
- * Scores of a ranked list by binary relevance; a repeated memory counts at its first place.
- * @see Voorhees 1999 (reciprocal rank); Järvelin and Kekäläinen 2002 (nDCG)
- */
+/** Binary relevance; a repeated memory counts at its first rank. @see Voorhees 1999 (MRR); Järvelin and Kekäläinen 2002 */
 
 /** The share of the evidence among the first `k`, 0 to 1. @throws RangeError without evidence */
 export function recallAtK(ranked: readonly string[], evidence: readonly string[], k: number): number {

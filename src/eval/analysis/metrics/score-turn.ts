@@ -55,10 +55,7 @@ function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLan
   };
 }
 
-/**
- * Follows the evidence of an item: stored → retrieved → kept → sequence → answered. Every piece must pass a stage; without
- * evidence only `answered` can fail. `evidenceRank`, from 1, is the lowest rank of a piece; null if not all were retrieved.
- */
+/** The funnel stages that all pieces of evidence pass. `evidenceRank`: the lowest of their ranks; null if one is missing. */
 function followEvidence(
   evidence: readonly string[],
   { storedIds, retrievedIds, keptIds, shown }: ScoredTurn,

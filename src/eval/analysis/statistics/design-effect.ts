@@ -48,10 +48,7 @@ export function designEffect(arms: readonly UnitTotals[], prior = Infinity): num
   return Math.max(1, (between + PRIOR_EVENTS * Math.min(prior, worst)) / (within + PRIOR_EVENTS));
 }
 
-/**
- * Design effect of paired differences: that of the values or of the differences, whichever is larger, so that agreement never
- * widens an interval. @param values totals by arm @param differences totals by arm of its differences to the baseline
- */
+/** Design effect of pairs: that of values or of differences, whichever is larger, so that agreement never widens intervals. */
 export function pairedDesignEffect(values: readonly UnitTotals[], differences: readonly UnitTotals[]): number {
   const ofValues = designEffect(values);
   return Math.max(ofValues, designEffect(differences, ofValues));

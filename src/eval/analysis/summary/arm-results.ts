@@ -75,7 +75,7 @@ interface ResultsSettings {
   readonly effects: DesignEffects;
   readonly kinds: ReadonlyMap<string, RetrievalKind>;
   /** False for random weights, whose scores are null. */
-  readonly judged: boolean;
+  readonly qualityKnown: boolean;
 }
 
 /** The results of one arm; its cost columns are over the cache hits of the primary arm, the same items for every arm. */
@@ -83,9 +83,9 @@ export function armResults(
   arm: ArmTraits,
   answered: Turns,
   errors: number,
-  { baseline, metrics, split, effects, kinds, judged }: ResultsSettings,
+  { baseline, metrics, split, effects, kinds, qualityKnown }: ResultsSettings,
 ): ArmResults {
-  const others = arm.comparison === 'baseline' || !judged ? [] : baseline;
+  const others = arm.comparison === 'baseline' || !qualityKnown ? [] : baseline;
   const fidelity = fidelityTo(others, answered);
   const [hits, misses] = [split.hits(answered), split.misses(answered)];
   const workedAhead = answered.some(({ account }) => account.ahead);
@@ -120,10 +120,10 @@ export function armResults(
     ...costByRetrieval(answered, split, kinds),
     ...(workedAhead ? { ahead: { tokens: ahead('tokens'), ms: ahead('ms') } } : {}),
     hitRate: !injects || injected === 0 ? null : turns.hit / injected,
-    wrong: judged
+    wrong: qualityKnown
       ? counts(wrongClasses, answered, ({ scores }) => (scores.wrongClass === null ? [] : [scores.wrongClass]))
       : null,
-    funnel: judged ? funnel : { ...funnel, answered: null },
+    funnel: qualityKnown ? funnel : { ...funnel, answered: null },
   };
 }
 

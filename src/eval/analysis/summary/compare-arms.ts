@@ -11,13 +11,8 @@ import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { holm } from '../statistics/holm.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
-import {
-  judgeLatency,
-  type LatencyRatio,
-  noiseFloor,
-  pairedLatency,
-  type TestedRatio,
-} from '../statistics/paired-latency.ts';
+import type { LatencyRatio, TestedRatio } from '../statistics/paired-latency.ts';
+import { judgeLatency, noiseFloor, pairedLatency } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
 
 const SECONDARY = ['abstention', 'goldLogProb'];

@@ -1,6 +1,6 @@
 import type { Cost, PhaseMeans, TokenMeans } from '../../../store/records/run-results.ts';
 import type { Estimate } from '../../../store/records/estimate.ts';
-import type { AnsweredResult, Timings } from '../../../store/records/turn-record.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../run-turns.ts';
 import { estimateLatency } from '../statistics/estimate.ts';
 import { mean, perItem } from '../statistics/observations.ts';
@@ -26,16 +26,7 @@ export function tokenMeans(turns: Turns): TokenMeans {
   };
 }
 
-const PHASES: readonly (keyof Timings & keyof PhaseMeans)[] = [
-  'retrieve',
-  'assemble',
-  'gate',
-  'kvLoad',
-  'kvCompute',
-  'prefill',
-  'firstToken',
-  'decode',
-];
+const PHASES = ['retrieve', 'assemble', 'gate', 'kvLoad', 'kvCompute', 'prefill', 'firstToken', 'decode'] as const;
 
 /** Means per turn, ms. */
 export function phaseMeans(turns: Turns): PhaseMeans {
