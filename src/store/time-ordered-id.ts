@@ -3,11 +3,7 @@ import { randomBytes } from 'node:crypto';
 const COUNTER_BITS = 12n;
 let last = 0n;
 
-/**
- * A UUID of version 7. As text it sorts after all that this process made before, even within one millisecond and after the
- * clock steps back.
- * @see RFC 9562, section 5.7
- */
+/** A UUID of version 7 that sorts after all earlier ones of this process, even if the clock steps back. @see RFC 9562 */
 export function timeOrderedId(nowMs: number = Date.now()): string {
   const earliest = BigInt(nowMs) << COUNTER_BITS;
   last = earliest > last ? earliest : last + 1n;

@@ -1,13 +1,13 @@
 import type { MemoryRecord } from './memory-record.ts';
 
 /**
- * Shelves of short-term memory: `quarantine`, which no search reads; `working` memory, whose newest records every search
+ * Shelves of a hot store: `quarantine`, which no search reads; `working` memory, whose newest records every search
  * returns; and `waiting`, the records that are to be promoted to long-term memory.
  */
 export type HotShelf = 'quarantine' | 'working' | 'waiting';
 
 /**
- * Port to short-term memory: records in groups, on shelves. A group is a UUID (`deriveUuid`); ids of records are unique within
+ * Port to the store of new records, in groups and on shelves. A group is a UUID (`deriveUuid`); ids of records are unique within
  * group and shelf. Repeating a failed call has the effect of one call. Adapters: `InProcessHotStore`, `RedisHotStore`.
  *
  * All methods throw BenchError `database` if the store cannot be reached, or does not answer in time.

@@ -1,7 +1,7 @@
 import type { HotShelf, HotStore } from './hot-store.ts';
 import type { MemoryRecord } from './memory-record.ts';
 
-/** Short-term memory in this process; it ends with the process. */
+/** Hot store in the memory of this process; it ends with the process. */
 export class InProcessHotStore implements HotStore {
   readonly name = 'in-process';
   readonly version = '1';

@@ -12,7 +12,7 @@ const LIFETIME_SECONDS = 24 * 60 * 60;
 /** Records in one transaction. */
 const BATCH = 500;
 
-/** Short-term memory in Redis: each shelf is a sorted set of ids by creation time, and a hash of records. */
+/** Hot store in Redis: each shelf is a sorted set of ids by creation time, and a hash of records. */
 export class RedisHotStore implements HotStore {
   readonly name = 'redis';
   readonly version: string;

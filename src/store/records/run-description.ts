@@ -99,7 +99,7 @@ export const datasetDescription = object({
 
 export const retrieverDescription = object({
   ...texts('name', 'backend', 'version'),
-  /** Addresses of short-term and long-term memory, only for strategy `tiered`. */
+  /** Addresses of the hot store and the cold store (long-term memory), only for strategy `tiered`. */
   tiers: object({ hot: z.string(), cold: z.string() }).exactOptional(),
   /** Configuration for preparing questions, only for strategy `hinted`. */
   preRetrieval: z.unknown().optional(),
