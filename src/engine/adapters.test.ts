@@ -3,12 +3,12 @@ import { adapterNamed, adapters } from './adapters.ts';
 
 const names = adapters.map(({ name }) => name);
 
-test('an adapter is found by its name, which no other has', () => {
+test('an adapter is found by its unique name', () => {
   expect(new Set(names).size).toBe(adapters.length);
   expect(names.map((name) => adapterNamed(name))).toEqual(adapters);
 });
 
-test('an unknown one is refused, with the nearest', () => {
+test('an unknown name is refused, suggesting the nearest', () => {
   expect(() => adapterNamed('lama-cp')).toThrow(
     expect.objectContaining({
       code: 'bad-option',

@@ -3,10 +3,10 @@ import { decodeTokens } from './decode-tokens.ts';
 import { generatedText, stableText } from './generated-text.ts';
 import type { GenerationLimits } from './engine-session.ts';
 
-/** One byte a token, so that a character outside ASCII is split over tokens. */
+/** One byte per token, so that characters outside ASCII are split between tokens. */
 const detokenize = (tokens: readonly number[]): string => Buffer.from(tokens).toString('utf8');
 
-/** The text that is decoded of a model that would write this one, and every text that is told on the way. */
+/** Decodes a model's output with limits; also returns all texts given to `onToken`. */
 async function decoded(text: string, limits: Partial<GenerationLimits> = {}) {
   const told: string[] = [];
   const written = Buffer.from(text).values();
@@ -61,7 +61,7 @@ describe('one sentence', () => {
   ])('of %j is %j', async (written, text, stop, count) => {
     const limits = { oneSentence, stopTexts: ['\n\n'] };
     expect(await decoded(written, limits)).toMatchObject({ text, stop, count, thoughtTokens: 0 });
-    // As an engine cuts it that only gives whole texts.
+    // Cut from the whole text, as for engines that do not stream.
     expect(generatedText(written, limits, true).text).toBe(text);
   });
 
@@ -99,7 +99,7 @@ test('a limit in the middle of a character leaves the character out', async () =
 describe('a thought', () => {
   const written = '<think>\nOslo? No.\n\nLyon.\n</think>\n\nIn Lyon. Yes.';
 
-  it('is cut, counted, and no end of it ends the answer', async () => {
+  it('is cut off and counted, and stop texts within it do not end the answer', async () => {
     const limits = { oneSentence: true, stopTexts: ['\n\n'] };
     const answer = await decoded(written, { oneSentence: true });
     const thoughtTokens = written.indexOf('</think>') + '</think>'.length;
@@ -112,7 +112,7 @@ describe('a thought', () => {
     expect(await decoded(written, { maxTokens: 20 })).toMatchObject({ text: '', stop: 'length', thoughtTokens: 20 });
   });
 
-  it('is one at the beginning alone', async () => {
+  it('counts only at the beginning', async () => {
     expect(await decoded('Lyon <think>x</think>')).toMatchObject({ text: 'Lyon <think>x</think>', thoughtTokens: 0 });
     expect(await decoded('<thin')).toMatchObject({ text: '<thin', thoughtTokens: 0 });
   });

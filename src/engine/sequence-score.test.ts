@@ -11,7 +11,7 @@ const top = (...pairs: [number, number][]): NextDistribution => ({
   tokens: pairs.map(([id, probability]) => ({ id, probability })),
 });
 
-test('reads a continuation off the probabilities behind each position, and keeps the distributions where it is asked to', () => {
+test('scores a continuation from the probabilities at each position, and adds distributions on request', () => {
   const behind = [{ 0: 0.25, 1: 0.75 }, { 0: 1 }, { 2: 1 }].map(
     (listed) => new Map(Object.entries(listed).map(([id, probability]) => [Number(id), probability])),
   );
@@ -21,19 +21,19 @@ test('reads a continuation off the probabilities behind each position, and keeps
   expect(toScore(behind, [1, 1], 3, true)).toEqual({ ...score, distributions });
 });
 
-test('the mean divergence of a continuation is in nats, and null where the two are not of one length', () => {
+test('the mean divergence is in nats, and null for different lengths', () => {
   const even = Float32Array.of(0.5, 0.5);
   const [sure, other] = [Float32Array.of(1, 0), Float32Array.of(0.25, 0.75)];
   expect(meanDivergence([even, sure], [even, even])).toBeCloseTo(Math.LN2 / 2, 12);
   expect(meanDivergence([even], [other])).toBeCloseTo(0.5 * Math.log(2) + 0.5 * Math.log(2 / 3), 12);
-  // Towards the reference, and finite where the other gives 0.
+  // Weighted by the reference, and finite if the other gives 0.
   expect(meanDivergence([even], [sure])).toBeCloseTo(0.5 * Math.log(0.5) + 0.5 * (Math.log(0.5) + 149 * Math.LN2), 9);
   expect(meanDivergence([even], [even, even])).toBeNull();
   expect(meanDivergence([even], [Float32Array.of(1, 0, 0)])).toBeNull();
   expect(meanDivergence([], [])).toBeNull();
 });
 
-test('any bit counts for equality, and only what matters for the difference', () => {
+test('any bit counts for equality, only relevant probabilities count for the difference', () => {
   const score: SequenceScore = { next: all(0.5, 0.5, 1e-9), logProbabilities: [-1] };
   expect(compareScores(score, score)).toEqual({ bitwiseEqual: true, largestDifference: 0 });
   const faint = { ...score, next: all(0.5, 0.5, 2e-9) };
@@ -45,7 +45,7 @@ test('any bit counts for equality, and only what matters for the difference', ()
   expect(compareScores(score, { ...score, logProbabilities: [] }).bitwiseEqual).toBe(false);
 });
 
-test('of distributions that list the likeliest tokens alone, those that both list are compared', () => {
+test('of lists of likeliest tokens, only tokens in both are compared', () => {
   const score = (next: NextDistribution): SequenceScore => ({ next, logProbabilities: [] });
   const listed = score(top([7, 0.5], [8, 0.2]));
   expect(compareScores(listed, listed).bitwiseEqual).toBe(true);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { llamaCpp } from '../llama-cpp/llama-cpp-adapter.ts';
 import { checkCapacity } from './check-capacity.ts';
 
-it('KV that the free memory cannot hold and threads without a core are refused, and what would fit is named', () => {
+it('KV larger than free memory and more threads than cores are refused, naming what would fit', () => {
   const window = { contextTokens: 1000, cellTokens: 2000 };
   const require = (freeBytes: number, threads = 1) =>
     checkCapacity({ sessions: 3, kvType: 'F16', threads }, window, { kvNumbersPerToken: 2 ** 18 }, freeBytes);

@@ -19,7 +19,7 @@ function refusalOf(bytes: Buffer): string {
 const changed = (change: Readonly<Record<string, GgufValue>>): Buffer =>
   tinyGguf({ ...tinyHeader('llama'), ...change }, { 'output_norm.weight': [1] });
 
-test('a header of the same making is accepted without a hostile value', () => {
+test('the same header without an impossible value is accepted', () => {
   expect(refusalOf(changed({ 'llama.rope.dimension_count': 8, 'llama.expert_count': 0 }))).toBe('was accepted');
 });
 
@@ -82,7 +82,7 @@ test.each([
   expect(refusalOf(hostile)).toBe('not a complete GGUF file');
 });
 
-test('the number and the sizes of the dimensions of a tensor are those of a tensor', () => {
+test('impossible tensor dimensions are refused', () => {
   const name = 'output_norm.weight';
   const [rank, size] = [Buffer.from(bytes), Buffer.from(bytes)];
   rank.writeUInt32LE(5, behind(name, 0));
@@ -91,7 +91,7 @@ test('the number and the sizes of the dimensions of a tensor are those of a tens
   expect(refusalOf(size)).toBe(`tensor "${name}" has 0 numbers`);
 });
 
-test('SentencePiece has a token for each byte, and llama.cpp names empty tokens itself', () => {
+test('SentencePiece needs a token for each byte; empty tokens are allowed', () => {
   const ofBytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
   const refusalWith = (tokens: readonly string[]): string =>
     refusalOf(changed({ 'tokenizer.ggml.model': 'llama', 'tokenizer.ggml.tokens': tokens }));
@@ -107,12 +107,12 @@ test.each<[string, number[], number, Record<string, GgufValue>, string]>([
   ['blk.1.ffn_up.weight', [1], 0, { 'llama.feed_forward_length': 0 }, superfluous],
 ])('refuses %s of %j in type %d with %j', (name, numbers, type, change, why) => {
   const hostile = tinyGguf({ ...tinyHeader('llama'), ...change }, { [name]: numbers });
-  // Behind the name: the number of dimensions, one dimension, the type.
+  // After the name: number of dimensions, one dimension, type.
   hostile.writeUInt32LE(type, hostile.indexOf(name) + name.length + 4 + 8);
   expect(refusalOf(hostile)).toBe(`tensor "${name}" ${why}`);
 });
 
-test('an alignment that is no power of two is refused, and so is a key that stands twice', () => {
+test('an alignment that is not a power of two is refused, and so is a duplicate key', () => {
   expect(refusalOf(changed({ 'general.alignment': 0 }))).toBe('general.alignment expected a power of two');
   const twice = changed({ 'general.abcd': 'x' });
   twice.write('general.name', twice.indexOf('general.abcd'));

@@ -57,7 +57,7 @@ test('qwen models rotate the halves of a head, with their own head size and line
   });
 });
 
-test('sees what keeps keys from being moved: another scaling, a window of layers', () => {
+test('reads what prevents moving keys: other RoPE scalings, sliding windows', () => {
   const header = {
     ...tinyHeader('llama'),
     'llama.attention.sliding_window': 64,

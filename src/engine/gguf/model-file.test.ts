@@ -12,7 +12,7 @@ import { randomModelPath } from './random-model/random-model.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-it('a model of the hub is fetched, loads, and is found again', async () => {
+it('a model of the hub is downloaded, loads, and is cached', async () => {
   using folder = new TestFolder();
   const bytes = readFileSync(await randomModelPath('random:tiny-llama'));
   await using server = await HubServer.start({ 'org/tiny/main/tiny.gguf': bytes });
@@ -28,7 +28,7 @@ it('a model of the hub is fetched, loads, and is found again', async () => {
   await expect(resolveModelFile('hf:org/tiny/other.gguf')).rejects.toMatchObject({ code: 'network' });
 });
 
-it('what is not there, and what is no whole model, is refused by name', async () => {
+it('a missing file, another file and a part of a split model are refused by name', async () => {
   using folder = new TestFolder();
   await using server = await HubServer.start({});
   vi.stubEnv('HF_ENDPOINT', server.endpoint);

@@ -15,7 +15,7 @@ test.each([
   expect(bytesOfNumbers(type, numbers)).toBe(bytes);
 });
 
-test('shares of types are of the bytes, the largest first', () => {
+test('weight shares are by bytes, largest first', () => {
   const tensors = [
     { type: 8, dimensions: [64] },
     { type: 0, dimensions: [64, 4] },

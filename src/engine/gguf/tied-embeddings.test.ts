@@ -16,7 +16,7 @@ const numbers = (seed: number) => Float32Array.from({ length: NUMBERS }, (_, at)
 const bytes = (values: Float32Array): Uint8Array => new Uint8Array(values.buffer);
 const upperHalves = (values: Float32Array): Uint8Array => bytes(values).filter((_, at) => at % 4 > 1);
 
-/** What a file repeats that has the embedding in 32-bit floats and an output layer as given. */
+/** Counts repeated numbers in a file with an F32 embedding and the given output layer. */
 function repeated(type: number, output: Uint8Array, dimensions = [COLUMNS, ROWS]): number {
   const tensors = [
     { name: 'token_embd.weight', dimensions: [COLUMNS, ROWS], type: F32, sizeBytes: 4 * NUMBERS },

@@ -36,7 +36,7 @@ const tensors = {
   'output_norm.weight': [8, 9, 10, 11, 12, 13, 14, 15, 16],
 };
 
-test('keeps the first layers and all that is of no layer, each number, and changes one number of the header', async () => {
+test('keeps the tensors of the first layers and those outside layers, and changes only the layer count', async () => {
   const whole = write(header, tensors);
   await writeFirstLayers(whole, first, 2);
   expect(readGgufHeader(first)).toEqual({ ...readGgufHeader(whole), layers: 2, parameters: 15, kvNumbersPerToken: 64 });
@@ -50,7 +50,7 @@ test('keeps the first layers and all that is of no layer, each number, and chang
   expect([...before!.keys()].filter((at) => before![at] !== after![at])).toHaveLength(1);
 });
 
-test('writes over what was left of an attempt', async () => {
+test('overwrites an incomplete file', async () => {
   const whole = write(header, tensors);
   writeFileSync(first, Buffer.alloc(100_000, 1));
   await writeFirstLayers(whole, first, 1);
@@ -58,13 +58,13 @@ test('writes over what was left of an attempt', async () => {
   expect(readFileSync(first).length).toBeLessThan(2000);
 });
 
-test('a list with one number for each layer is named: it would have to be cut too', () => {
+test('refuses a metadata list with one number per layer, which would have to be cut too', () => {
   const byLayer = { ...tinyHeader('llama'), 'llama.feed_forward_length': { floats: [1, 1] } };
   expect(readGgufHeader(write(byLayer, tensors)).listByLayer).toBe('llama.feed_forward_length');
   expect(readGgufHeader(write(header, tensors)).listByLayer).toBeUndefined();
 });
 
-test('a place that cannot be written to is named', async () => {
+test('the error names a path that cannot be written', async () => {
   const whole = write(header, tensors);
   await expect(writeFirstLayers(whole, folder.file('none/first.gguf'), 1)).rejects.toMatchObject({ code: 'disk' });
 });
@@ -88,7 +88,7 @@ const rounded = (numbers: readonly number[]): number[] => [...Float32Array.from(
 const twice = (numbers: readonly number[]): number[] =>
   rounded([0, 0, 1, 1].flatMap((head) => numbers.slice(8 * head, 8 * head + 8)));
 
-test('the last layer makes queries where it made keys, and each KV head stands once for each of its query heads', async () => {
+test('replaces the keys of the last layer by queries, and repeats each KV head for its query heads', async () => {
   await writeFirstLayers(write(qwen3, withQueries), first, 2, true);
   expect(readGgufHeader(first)).toMatchObject({ layers: 2, kvHeads: 4, headDimension: 8 });
   const own = numbersOf(first);
@@ -111,7 +111,7 @@ test('the last layer makes queries where it made keys, and each KV head stands o
   expect(own).not.toHaveProperty(['blk.1.attn_k.bias']);
 });
 
-test('a model with a KV head for each query head keeps the number of its heads', async () => {
+test('keeps the number of KV heads if every query head has its own', async () => {
   const same = { ...qwen3, 'qwen3.attention.head_count_kv': 4 };
   const whole = write(same, { ...withQueries, 'blk.0.attn_k.weight': heads(500, 4) });
   await writeFirstLayers(whole, first, 2, true);

@@ -31,13 +31,13 @@ test.each(['127.0.0.1:8080', 'ftp://127.0.0.1', 'server', ''])('%j is not a serv
   expect(() => address(url, true)).toThrow('--engine-url: not a server URL');
 });
 
-test('an address with a secret in it is refused, and not shown', () => {
+test('an address with a secret is refused and not shown', () => {
   for (const url of ['http://me:hunter2@127.0.0.1', 'http://127.0.0.1/?key=hunter2', 'http://127.0.0.1/#hunter2']) {
     expect(() => address(url, true)).toThrow('--engine-url: has more than host and path');
     expect(() => address(url, true)).not.toThrow(/hunter2/);
   }
 });
 
-test('one that is missing is asked for by the name of the engine', () => {
+test('a missing address is reported with the engine name', () => {
   expect(() => address(undefined)).toThrow('--engine openai: needs a server URL');
 });

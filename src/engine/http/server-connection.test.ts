@@ -19,7 +19,7 @@ async function readStream(): Promise<void> {
   for await (const _ of connection.stream('/x', {}, z.object({}))) continue;
 }
 
-/** Sends without end: as fast as the client reads, or now and then. */
+/** Sends an endless answer: as fast as the client reads, or slowly. */
 function flood(status: number, pauseMs?: number): void {
   server.misdeed = ({ response, socket }) => {
     response.writeHead(status);
@@ -40,7 +40,7 @@ test.each([
   await expect(read()).rejects.toMatchObject(endless);
 });
 
-test('so is the message of an error', async () => {
+test('an error message without end is bounded too', async () => {
   flood(500);
   await expect(connection.text('/x')).rejects.toMatchObject(errorLike('protocol', 'answers /x with 500'));
   flood(500, 50);

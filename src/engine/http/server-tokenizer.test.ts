@@ -5,10 +5,10 @@ const CONTROL = new Map([
   ['</s>', 0],
   ['<|role|>', 1],
 ]);
-/** A question mark and the first character of such a name as one token, as byte-pair vocabularies have it. */
+/** Token of "?" and the first character of a control token's name, as in byte-pair vocabularies. */
 const MERGED = 2;
 
-/** A tokeniser of one token a character, but for control tokens and the pair "?<". */
+/** A tokeniser with one token per character, except control tokens and the pair "?<". */
 const routes = (showsControl: boolean): TokenRoutes => ({
   encode: (text, { parse }) => {
     const pieces = text.match(parse ? /<\/s>|<\|role\|>|./gsu : /\?<|./gsu) ?? [];

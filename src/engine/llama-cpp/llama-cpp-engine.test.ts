@@ -54,7 +54,7 @@ test('describes the file and how it was loaded', () => {
   expect(info.stateIdentity).toBe(`llama.cpp model ${info.modelSha256}, flash attention off, F16, batches of 512`);
 });
 
-test('a window is what the model was trained on, at most 4,096, and threads one for a small model', async () => {
+test('defaults: the training context up to 4,096 tokens, one thread for a small model', async () => {
   const path = await randomModelPath('random:tiny-llama');
   await using long = await LlamaCppEngine.open(path, { model: path });
   expect([long.info.contextTokens, long.info.threads]).toEqual([4096, 1]);
@@ -62,7 +62,7 @@ test('a window is what the model was trained on, at most 4,096, and threads one 
   expect([short.info.contextTokens, short.info.threads]).toEqual([256, 2]);
 });
 
-test('a tokeniser without a leading space gives a text the same ids wherever it stands', async () => {
+test('a tokeniser without a leading space gives a text the same ids at any position', async () => {
   const [first, later] = await engine.tokenize([
     { text: 'User: hello', as: 'text', first: true },
     { text: 'User: hello', as: 'text' },
@@ -70,7 +70,7 @@ test('a tokeniser without a leading space gives a text the same ids wherever it 
   expect(first).toEqual(later);
 });
 
-test('KV in F32 takes twice the bytes, is restored bitwise, and is not taken for F16', async () => {
+test('KV in F32 has twice the bytes, is restored bitwise, and is refused as F16', async () => {
   const path = await randomModelPath('random:tiny-qwen3');
   const request = { model: path, contextTokens: 256, checkpointFolder };
   await using wide = await LlamaCppEngine.open(path, { ...request, kvType: 'F32' });
@@ -105,7 +105,7 @@ test('a checkpoint that names other tokens than its file is refused', async () =
   await engine.deleteCheckpoint(checkpoint);
 });
 
-test('a forged checkpoint with an infinite number is refused before any context has it', async () => {
+test('a forged checkpoint with an infinite number is refused before it reaches a context', async () => {
   await using session = await engine.openSession('forged');
   const question = memories.slice(0, 8);
   const expected = await session.score(question, [7]);
@@ -115,7 +115,7 @@ test('a forged checkpoint with an infinite number is refused before any context 
   await session.clear();
   const path = join(checkpointFolder, 'forged.state');
   const bytes = readFileSync(path);
-  // The last number of the last layer's values; behind it is nothing but the parts of other sequences.
+  // The last number of the last layer's values; only parts of other sequences follow.
   bytes.writeUInt16LE(0x7c00, bytes.length - 2);
   writeFileSync(path, bytes);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -125,7 +125,7 @@ test('a forged checkpoint with an infinite number is refused before any context 
   await engine.deleteCheckpoint(checkpoint);
 });
 
-test('a checkpoint whose file is damaged, replaced or gone is refused though its copy in memory is whole', async () => {
+test('a checkpoint with a damaged, replaced or missing file is refused despite its intact copy in memory', async () => {
   await using session = await engine.openSession('copied');
   const question = memories.slice(0, 8);
   await session.evaluate(memories);
@@ -148,7 +148,7 @@ test('a checkpoint whose file is damaged, replaced or gone is refused though its
   await expect(restored()).rejects.toThrow('no such KV state');
 });
 
-test('what a killed process left unfinished is deleted, what a living one writes is not', async () => {
+test('unfinished files of killed processes are deleted, those of running ones are not', async () => {
   const folder = scratch.file('left');
   mkdirSync(folder);
   const { pid } = spawnSync('true');
@@ -160,7 +160,7 @@ test('what a killed process left unfinished is deleted, what a living one writes
   expect(readdirSync(folder)).toEqual([`b.state.${process.pid}.partial`, 'c.state']);
 });
 
-test('no KV lies about: private files go with the call, the folder with the engine', async () => {
+test('leaves no KV on disk: private files end with the call, the folder with the engine', async () => {
   const folders = (): string[] => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-`));
   const before = folders();
   const own = await LlamaCppEngine.open(model, { model });
@@ -174,12 +174,12 @@ test('no KV lies about: private files go with the call, the folder with the engi
   expect(folders()).toEqual(before);
 });
 
-/** Sets the limit on the size of the files that this process writes; false where nothing can. */
+/** Limits the size of files that this process can write; false if not possible here. */
 const limitFiles = (bytes: number | 'unlimited'): boolean =>
   spawnSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]).status === 0;
 
-test('a state that finds no space is refused, to its last byte, and leaves nothing behind', async ({ skip }) => {
-  // Else signal-exit, which listens below node-llama-cpp, would end the process. Signals arrive late: it stays until the end.
+test('a state that cannot be written completely is an error and leaves nothing behind', async ({ skip }) => {
+  // Otherwise signal-exit, used by node-llama-cpp, would end the process. Signals may arrive late, so the listener stays.
   process.on('SIGXFSZ', () => undefined);
   await using session = await engine.openSession('full');
   await session.evaluate(memories);
@@ -188,7 +188,7 @@ test('a state that finds no space is refused, to its last byte, and leaves nothi
   const written = readFileSync(join(checkpointFolder, 'full.state'));
   await engine.deleteCheckpoint({ id: 'full' });
   try {
-    // llama.cpp writes the end of a file when it closes it, and does not ask what came of that.
+    // llama.cpp writes the end of a file when closing it, and ignores errors then.
     for (const missing of [1, 4000, bytes / 2, bytes]) {
       skip(!limitFiles(Math.floor(bytes - missing)), 'prlimit is not there to limit the size of files');
       await expect(session.checkpoint({ id: 'full' })).rejects.toMatchObject({ code: 'disk' });

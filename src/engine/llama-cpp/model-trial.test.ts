@@ -21,12 +21,12 @@ async function changedModel(name: string, change: (bytes: Buffer) => unknown): P
   return folder.file(name);
 }
 
-/** A header's key, and what stands between it and its text: the type, the length. */
+/** A metadata key, and the bytes between it and its text: type and length. */
 const TOKENIZER = 'tokenizer.ggml.model';
 const BEFORE_TEXT = 4 + 8;
 
-it('a well-formed model on which llama.cpp ends its process is refused in one line, and not remembered as tried', async () => {
-  // A tokenizer whose vocabulary has a token for what it does not know: this one names none.
+it('a well-formed model that crashes llama.cpp is refused in one line, and not recorded as tried', async () => {
+  // This tokenizer needs an unknown token in its vocabulary, and there is none.
   const model = await changedModel('hostile.gguf', (bytes) =>
     bytes.write('rwkv', bytes.indexOf(TOKENIZER) + TOKENIZER.length + BEFORE_TEXT),
   );
@@ -37,7 +37,7 @@ it('a well-formed model on which llama.cpp ends its process is refused in one li
   expect(isKnownModel(await hashModelFile(model, undefined))).toBe(false);
 });
 
-it('a model that nobody knows is tried once, and what hangs is ended', async () => {
+it('an unknown model is tried once, and a trial that hangs is killed', async () => {
   const model = await changedModel('unknown.gguf', (bytes) => bytes.write('RANDOM', bytes.indexOf('random')));
   const sha256 = await hashModelFile(model, undefined);
   const mapConcurrently = { llamaCpp: {}, timeoutMs: 1 };
@@ -50,10 +50,10 @@ it('a model that nobody knows is tried once, and what hangs is ended', async () 
 });
 
 it.each([
-  ['the last half of its numbers', 0.5, 1],
-  // A layer in the middle: the probabilities of this prompt are none then, whatever its keys are.
-  ['a few of them', 0.7, 0.001],
-])('a model of which %s are no numbers is refused', async (_, from, share) => {
+  ['the last half of its weights', 0.5, 1],
+  // In a middle layer: makes the probabilities of this prompt NaN, even if its keys are finite.
+  ['a few weights', 0.7, 0.001],
+])('a model with NaN in %s is refused', async (_, from, share) => {
   const model = await changedModel('nan.gguf', (bytes) => {
     const start = 4 * Math.floor((from * bytes.length) / 4);
     bytes.fill(0xff, start, Math.min(bytes.length, start + 4 * Math.ceil((share * bytes.length) / 4)));

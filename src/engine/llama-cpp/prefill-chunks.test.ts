@@ -19,7 +19,7 @@ test.each([
   expect(sizes(count, 512)).toEqual(expected);
 });
 
-test('no chunk is ever a single token, and the last keeps together what it must', () => {
+test('no chunk is a single token, and the last has its minimum size', () => {
   for (let largest = 3; largest < 9; largest++) {
     for (let count = 2; count < 40; count++) {
       for (let last = 2; last < largest; last++) {
@@ -33,7 +33,7 @@ test('no chunk is ever a single token, and the last keeps together what it must'
   expect(() => chunkTokens([7], { largest: 512, multiple: 1 })).toThrow(RangeError);
 });
 
-test('chunks end at multiples, and the last keeps together what it must', () => {
+test('chunks end at multiples, and the last has its minimum size', () => {
   for (const multiple of [4, 8]) {
     for (let count = 2; count < 60; count++) {
       for (const last of [2, 5, 20]) {

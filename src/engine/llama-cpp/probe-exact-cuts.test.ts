@@ -42,7 +42,7 @@ test.each([
   expect(await testCuts(sequenceOfGroups(group))).toBe(expected);
 });
 
-test('a difference that is lost before the last token is found in the keys and values', async () => {
+test('a difference that does not reach the last token is detected in the keys and values', async () => {
   const sequence = sequenceOfGroups(4);
   const hiding = async (tokens: TokenIds) => {
     await sequence.probabilities(tokens);
@@ -51,13 +51,13 @@ test('a difference that is lost before the last token is found in the keys and v
   expect(await testCuts({ ...sequence, probabilities: hiding })).toBe(4);
 });
 
-test('a device that computes otherwise from run to run has no exact cut', async () => {
+test('a device that is not deterministic has no exact cut', async () => {
   let runs = 0;
   const sequence = { ...sequenceOfGroups(1), probabilities: async () => [new Map([[1, runs++]])] };
   expect(await testCuts(sequence)).toBeNull();
 });
 
-test('flash attention, which takes more than a batch in another way, is found by a long prompt', async () => {
+test('a kernel that differs above the batch size is detected by a long prompt', async () => {
   expect(await testCuts(sequenceOfGroups(64), { isLong: true })).toBeNull();
 });
 

@@ -41,8 +41,8 @@ afterEach(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-describe('a server that does not come up as it must', () => {
-  test('is named where nobody answers, after it was waited for', async () => {
+describe('a server that cannot be used', () => {
+  test('is reported as unreachable after a wait', async () => {
     const start = performance.now();
     const url = `http://127.0.0.1:${await freePort()}`;
     const message = `${url}: llama-server does not answer: ECONNREFUSED`;
@@ -63,12 +63,12 @@ describe('a server that does not come up as it must', () => {
     ['breaks', '/v1/models', { status: 500, message: 'it broke' }, 'protocol', 'answers /v1/models with 500: it broke'],
     ['is another program', '/props', stranger, 'protocol', 'unexpected response from /props: total_slots'],
     ['says that it evaluated less than it did', '/completion', fewerEvaluated, 'protocol', 'in its counters'],
-  ])('is named where it %s', async (_, path, fault, code, why) => {
+  ])('is reported if it %s', async (_, path, fault, code, why) => {
     server.always(path, fault);
     await expect(openEngine()).rejects.toMatchObject(errorLike(code, why));
   });
 
-  test('is refused where a cache of its own answers', async () => {
+  test('is refused if it has another cache', async () => {
     const timings = { cache_n: 7, prompt_n: 1, prompt_ms: 1, predicted_n: 1 };
     server.always('/completion', { says: (answer) => ({ ...answer, timings }) });
     await expect(openEngine()).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe('a server that does not come up as it must', () => {
     });
   });
 
-  test('is refused where it has too few slots, by the flags that give more', async () => {
+  test('is refused if it has too few slots, with the flags to get more', async () => {
     const hint = 'start it with --parallel 3 --ctx-size 1536';
     const request = { sessions: 3, contextTokens: 512 };
     await expect(openEngine(server.url, request)).rejects.toMatchObject({ code: 'bad-option', hint });
@@ -99,7 +99,7 @@ describe('a server that fails later', () => {
     await Promise.resolve(engine[Symbol.asyncDispose]()).catch(() => undefined);
   });
 
-  test('is told to be greedy unless asked otherwise, with a seed, and to find nothing where nothing was left', async () => {
+  test('samples greedily by default, or with a seed, and reuses nothing in a new session', async () => {
     const before = server.requests.length;
     await session.generate(question, { maxTokens: 3 });
     await session.clear();
@@ -112,7 +112,7 @@ describe('a server that fails later', () => {
     ]);
   });
 
-  test('is asked again where it is busy, as soon as it says, and the turn says so', async () => {
+  test('is retried while busy, after the pause that it requests, and the turn records it', async () => {
     server.atFirst('/completion', 1, { status: 429, headers: { 'retry-after': '0.3' }, message: 'too many' });
     const { tokens, retries } = await session.generate(question, { maxTokens: 3 });
     expect(retries).toEqual([{ reason: expect.stringContaining('with 429: too many') as string, waitedMs: 300 }]);
@@ -124,7 +124,7 @@ describe('a server that fails later', () => {
     ['drops an answer in the middle', { breaksBehind: 1 }, 'unreachable', 'the answer was cut off'],
     ['falls silent', { hangs: true }, 'unreachable', 'it sent nothing for 1.5 s'],
     ['drops every line', { breaksBehind: 0 }, 'unreachable', 'does not answer'],
-  ])('is named where it %s; the session is as it was, and goes on', async (_, fault, code, why) => {
+  ])('is reported if it %s; the session is as it was, and goes on', async (_, fault, code, why) => {
     const whole = await session.score(question, [40, 41]);
     await session.truncate(memories.length);
     const before = await session.meter();
@@ -133,14 +133,14 @@ describe('a server that fails later', () => {
     await expect(generation).rejects.toMatchObject(errorLike(code, why));
     server.mend();
     expect(session.tokens).toEqual(memories);
-    // Unknown where nothing came of an answer that may have been computed.
+    // Unknown, since the lost answer may have been computed.
     if (fault.hangs === true || fault.breaksBehind === 0) {
       expect(meterDifference(await session.meter(), before).evaluated).toBeNull();
     }
     expect(await session.score(question, [40, 41])).toEqual(whole);
   });
 
-  test('is found out where it was restarted: what the session held is evaluated by nobody unseen', async () => {
+  test('is detected if it was restarted, instead of silently evaluating the session again', async () => {
     await restartWith('fake');
     const lost = errorLike('changed', 'slot 0 has lost tokens: it reused 0 of 6');
     await expect(session.generate(question, { maxTokens: 3 })).rejects.toMatchObject(lost);
@@ -149,7 +149,7 @@ describe('a server that fails later', () => {
     expect(session.tokens).toEqual(memories);
   });
 
-  test('is found out where it reuses what it must not', async () => {
+  test('is detected if it reuses what it must not', async () => {
     await session.clear();
     const says: Misbehaviour['says'] = (answer) => {
       const timings = answer['timings'] as { prompt_n: number } | undefined;
@@ -162,7 +162,7 @@ describe('a server that fails later', () => {
     await expect(generation).rejects.toMatchObject(errorLike('protocol', why));
   });
 
-  test('is found out where it serves another model', async () => {
+  test('is detected if it serves another model', async () => {
     await restartWith('fake:8');
     await session.clear();
     const message = `${server.url}: it serves fake:8 now, but served fake:7`;
@@ -170,7 +170,7 @@ describe('a server that fails later', () => {
     await expect(engine.openSession('other')).rejects.toMatchObject({ code: 'changed' });
   });
 
-  test('is named where its folder is full', async () => {
+  test('is reported if its folder is full', async () => {
     server.always('/slots/0?action=save', { status: 500, message: 'Unable to save slot' });
     await expect(session.checkpoint()).rejects.toMatchObject({
       ...errorLike('disk', 'could not save a slot'),
@@ -198,7 +198,7 @@ describe('a server that fails later', () => {
     await expect(session.checkpoint()).rejects.toMatchObject({ code });
   });
 
-  test('is named where it does not take a state back', async () => {
+  test('is reported if it refuses a saved state', async () => {
     const checkpoint = await session.checkpoint();
     server.always('/slots/0?action=restore', { status: 400, message: 'Unable to restore slot' });
     await expect(session.restore(checkpoint)).rejects.toMatchObject(errorLike('bad-state', 'Unable to restore slot'));

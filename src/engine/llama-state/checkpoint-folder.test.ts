@@ -6,7 +6,7 @@ import { irregularFiles } from '../../../test/fixtures/irregular-files.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
 import { CheckpointFolder } from './checkpoint-folder.ts';
 
-it.each(irregularFiles)('%s in place of a state is none, and is deleted as one', async (_, make) => {
+it.each(irregularFiles)('%s instead of a KV file is refused, and can be deleted', async (_, make) => {
   using folder = new TestFolder();
   const checkpoints = new CheckpointFolder(folder.path);
   const written = await checkpoints.write('one', (path) => {
@@ -26,7 +26,7 @@ it.each(irregularFiles)('%s in place of a state is none, and is deleted as one',
   expect(() => checkpoints.read(checkpoint)).toThrow('no such KV state');
 });
 
-it('a file in place of its folder is named where a state is to be kept', async () => {
+it('the error names a file where the folder should be', async () => {
   using folder = new TestFolder();
   writeFileSync(folder.file('notes'), '');
   const write = new CheckpointFolder(folder.file('notes/checkpoints')).write('one', () => Promise.resolve(0));

@@ -10,7 +10,7 @@ const scratch = temporaryFolder();
 
 const tokens = Array.from({ length: 19 }, (_, index) => 20 + 3 * index);
 const usual: ContextKind = { flashAttention: false, kvType: 'F16', sequences: 1 };
-/** Of the shipped model. */
+/** KV layout of the shipped model. */
 const [HEADS, HEAD_DIMENSION] = [2, 32];
 
 describe.each<ContextKind>([
@@ -45,7 +45,7 @@ describe.each<ContextKind>([
     expect(written.equals(expected)).toBe(true);
   });
 
-  test('says what it holds', () => {
+  test('has the expected contents', () => {
     const { tensors, positions, keys, values } = parsed;
     const rowBytes = HEADS * HEAD_DIMENSION * (kind.kvType === 'F16' ? 2 : 4);
     expect(tensors).toEqual({
@@ -70,7 +70,7 @@ describe.each<ContextKind>([
     }
   });
 
-  test('gives up cells in any order', () => {
+  test('can be copied cell by cell in any order', () => {
     const order = [4, 5, 6, 0, 18, 2];
     const gathered = gatherCells(parsed, order);
     expect([...gathered.positions]).toEqual(order);
@@ -95,13 +95,13 @@ describe.each([
     written = Buffer.concat(stateParts(parsed, tokens, 2, form));
   });
 
-  test('a state is read as it was written', () => {
+  test('a written state is read back the same', () => {
     const read = parseState(Buffer.from(written), 'x.state');
     expect(read).toMatchObject({ form, tokens: Int32Array.from(tokens), streams: 2, positions: parsed.positions });
     expect(tensorBytes(read).equals(tensorBytes(parsed))).toBe(true);
   });
 
-  test('keys that llama.cpp rotates itself are refused, and tokens of pictures', () => {
+  test('keys rotated by llama.cpp are refused, and image tokens', () => {
     const recordEnd = 12 + 4 * (tokens.length + (form.isWrapped ? 4 : 0));
     const rotations = recordEnd + 8 + 12 * tokens.length + 8;
     const rotated = Buffer.from(written);
@@ -160,7 +160,7 @@ describe('is refused by name:', () => {
     expect(parse).toThrow(why);
   });
 
-  test('keys that llama.cpp itself keeps in 8 bits', async () => {
+  test('keys stored in 8 bits', async () => {
     const quantised = await savedState({ flashAttention: true, kvType: 'Q8_0', sequences: 1 }, tokens, scratch.path);
     expect(() => parseState(quantised, 'x.state')).toThrow(
       expect.objectContaining({
@@ -170,7 +170,7 @@ describe('is refused by name:', () => {
     );
   });
 
-  /** Two more integers in each cell, between its count of owners and its owner. */
+  /** Adds two integers to each cell, between the number of owners and the owner. */
   function withExtendedCells(bytes: Buffer): Buffer<ArrayBuffer> {
     const cells = tokens.map((__, cell) => {
       const at = cellsAt + 12 * cell;
@@ -179,7 +179,7 @@ describe('is refused by name:', () => {
     return Buffer.concat([bytes.subarray(0, cellsAt), ...cells, bytes.subarray(keysAt - 8)]);
   }
 
-  /** Streams, cells and KV once more behind the first. */
+  /** Appends a second cache: streams, cells and KV again. */
   function withSecondCache(bytes: Buffer): Buffer<ArrayBuffer> {
     return Buffer.concat([bytes, bytes.subarray(cellsAt - 8)]);
   }

@@ -55,8 +55,8 @@ afterEach(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-describe('a server that does not come up as it must', () => {
-  test('is named where nobody answers, after it was waited for', async () => {
+describe('a server that cannot be used', () => {
+  test('is reported as unreachable after a wait', async () => {
     const start = performance.now();
     const engineUrl = `http://127.0.0.1:${await freePort()}`;
     const message = `${engineUrl}: the server does not answer: ECONNREFUSED`;
@@ -78,12 +78,12 @@ describe('a server that does not come up as it must', () => {
     ['does not say what it reused', COMPLETIONS, cached(() => null), 'protocol', '--enable-prompt-tokens-details'],
     ['says that it reused more than it found', COMPLETIONS, cached((tokens) => tokens + 16), 'protocol', unlike],
     ['says less', COMPLETIONS, cached((tokens) => Math.max(0, tokens - 16)), 'protocol', unlike],
-  ])('is refused where it %s', async (_, path, fault, code, why) => {
+  ])('is refused if it %s', async (_, path, fault, code, why) => {
     server.always(path, fault);
     await expect(openEngine()).rejects.toMatchObject(errorLike(code, why));
   });
 
-  test('is refused by the names of the models that it has', async () => {
+  test('is refused with the names of its models', async () => {
     await expect(openEngine({ engineModel: 'other' })).rejects.toMatchObject({
       code: 'bad-model',
       message: `--engine-model other: ${server.url} has no such model`,
@@ -92,21 +92,21 @@ describe('a server that does not come up as it must', () => {
     await expect(openEngine({}, { model: '/models/model.gguf' })).rejects.toMatchObject({ code: 'bad-option' });
   });
 
-  test('is refused where its cache finds prompts of others, whatever stands in front of them', async () => {
+  test('is refused if its cache reuses prompts across names', async () => {
     await restart({ hasNoCounters: true });
     const found = cached(() => 32);
     server.always(COMPLETIONS, found);
     await expect(openEngine()).rejects.toMatchObject(errorLike('protocol', 'tokens of a prompt under a new name'));
   });
 
-  test('is told to leave its cache alone in the first request under a name, where it knows no salt', async () => {
+  test('must turn off its cache in the first request under a name, if it has no salt', async () => {
     await restart({ hasNoSalt: true });
     await using _ = await openEngine();
     const told = server.requests.flatMap(({ body }) => ('cache_prompt' in body ? [body['cache_prompt']] : []));
     expect(told[0]).toBe(false);
   });
 
-  test('is told a key, which no message shows', async () => {
+  test('receives a key that no message shows', async () => {
     vi.stubEnv('DKI_BENCH_ENGINE_KEY', KEY);
     await using _ = await openEngine();
     expect(new Set(server.requests.map(({ authorization }) => authorization))).toEqual(new Set([`Bearer ${KEY}`]));
@@ -119,7 +119,7 @@ describe('a server that does not come up as it must', () => {
     expect(inspect([refused, denied], { depth: Infinity })).not.toContain(KEY);
   });
 
-  test('is refused where it takes shorter sequences than are asked for', async () => {
+  test('is refused if its window is too short', async () => {
     const message = `${server.url}: the server takes 511 tokens, but the run needs 512`;
     const opened = openEngine({}, { sessions: 1, contextTokens: 512 });
     await expect(opened).rejects.toMatchObject({ code: 'bad-option', message });
@@ -141,7 +141,7 @@ describe('a server that fails later', () => {
     await Promise.resolve(engine[Symbol.asyncDispose]()).catch(() => undefined);
   });
 
-  test('is told to be greedy unless asked otherwise, with a seed and stops, under a new name where nothing was left', async () => {
+  test('samples greedily by default, or with a seed and stop texts, under a new name in a new session', async () => {
     const before = server.requests.length;
     await session.generate(question, { maxTokens: 3, stopTexts: ['\nUser:'] });
     await session.clear();
@@ -155,14 +155,14 @@ describe('a server that fails later', () => {
     expect(first!['cache_salt']).not.toEqual(second!['cache_salt']);
   });
 
-  test('is asked again where it is busy, as soon as it says, and the turn says so', async () => {
+  test('is retried while busy, after the pause that it requests, and the turn records it', async () => {
     server.atFirst(COMPLETIONS, 1, { status: 429, headers: { 'retry-after': '0.3' }, message: 'too many' });
     const { tokens, retries } = await session.generate(question, { maxTokens: 3 });
     expect(retries).toEqual([{ reason: expect.stringContaining('with 429: too many') as string, waitedMs: 300 }]);
     expect(tokens.length).toBeGreaterThan(0);
   });
 
-  test('is given up where it stays busy', async () => {
+  test('fails if it stays busy', async () => {
     server.always(COMPLETIONS, { status: 503, message: 'loading' });
     const generation = session.generate(question, { maxTokens: 3 });
     await expect(generation).rejects.toMatchObject(errorLike('busy', 'with 503: loading'));
@@ -183,7 +183,7 @@ describe('a server that fails later', () => {
     ['drops every line', { breaksBehind: 0 }, 'unreachable', 'does not answer'],
     ['says nothing of what it reused', cached(() => null), 'protocol', 'does not tell how many tokens it reused'],
     ['ends an answer without saying so', endless, 'unreachable', 'the answer was cut off'],
-  ])('is named where it %s; the session is as it was, and goes on', async (_, fault, code, why) => {
+  ])('is reported if it %s; the session is as it was, and goes on', async (_, fault, code, why) => {
     const whole = await session.score(question, [40, 41]);
     await session.truncate(memories.length);
     const before = await session.meter();
@@ -195,7 +195,7 @@ describe('a server that fails later', () => {
     expect(meterDifference(lost, before)).toMatchObject({ evaluated: null, reused: null });
     expect(await engine.audit()).toBeNull();
     expect(await session.score(question, [40, 41])).toEqual(whole);
-    // What was lost does not hide what comes after it.
+    // A lost answer does not affect later counts.
     expect(meterDifference(await session.meter(), lost).evaluated).toBeGreaterThan(0);
   });
 
@@ -203,7 +203,7 @@ describe('a server that fails later', () => {
     await restart();
     const message = `${server.url}: it reused none of the 40 tokens that should be in its cache`;
     await expect(session.generate(question, { maxTokens: 3 })).rejects.toMatchObject({ code: 'changed', message });
-    // Counters that begin anew say so too.
+    // Restarted counters show it too.
     await session.clear();
     await session.evaluate(memories);
     const audit = await engine.audit();
@@ -215,14 +215,14 @@ describe('a server that fails later', () => {
     ['another model', { model: 'other' }, 'fake', 'it serves other now, but served fake-model'],
     ['another model under its name', {}, 'fake:8', other],
     ['a shorter window', { windowTokens: 256 }, 'fake', 'fake-model is now fake:7, 256 tokens'],
-  ])('is found out where it serves %s', async (_, options, weights, why) => {
+  ])('is detected if it serves %s', async (_, options, weights, why) => {
     await restart(options, weights);
     await session.clear();
     const asked = 'model' in options ? engine.openSession('other') : session.generate(question, { maxTokens: 3 });
     await expect(asked).rejects.toMatchObject(errorLike('changed', why));
   });
 
-  test('is found out where it reuses what it must not', async () => {
+  test('is detected if it reuses what it must not', async () => {
     await session.clear();
     const found = cached(() => 16);
     server.always(COMPLETIONS, found);

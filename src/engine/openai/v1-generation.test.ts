@@ -25,7 +25,7 @@ async function read(chunks: readonly object[]): Promise<[ids: readonly number[],
 
 const first = chunk('a', { token_ids: [11] });
 
-test('ids beside the text, the end token left out', async () => {
+test('ids next to the text, without the end token', async () => {
   const last = chunk(' b', { token_ids: [12, 2], finish_reason: 'stop' });
   expect(await read([first, last, usage(3)])).toEqual([[11, 12], 'a b', true]);
   const alone = chunk('', { token_ids: [2], finish_reason: 'stop', stop_reason: 2 });
@@ -57,12 +57,12 @@ test('ids among log-probabilities; those that the server counted and did not lis
   expect(await read(chunks)).toEqual([[11, -1, 13], 'aé', true]);
 });
 
-test('no ids at all: a token for each event, and as many as were counted', async () => {
+test('no ids: one token per event, and as many as the server counted', async () => {
   const chunks = [chunk('one'), chunk(' two'), chunk('', { finish_reason: 'length' }), usage(4)];
   expect(await read(chunks)).toEqual([[-1, -1, -1, -1], 'one two', true]);
 });
 
-test('more tokens than were asked for are refused, counted or sent', async () => {
+test('more tokens than requested are refused, whether counted or sent', async () => {
   const why = 'tokens, more than the requested limit of 4';
   await expect(read([first, usage(1e9)])).rejects.toThrow(`http://server: it answers with 1000000000 ${why}`);
   const counted = { ...first, timings: { cache_n: 0, prompt_n: 7, predicted_n: 1e9 } };

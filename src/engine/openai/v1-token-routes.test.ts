@@ -20,7 +20,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const control = fakeVocabulary.controlTokens.map((_, id) => id);
 
 test.each(['</s>', '<|im_start|>user', 'a</s></s><s>b', 'User: <|im_end|>\n<|im_start|>', '<<|im_end|>>', '2 < 3 > 1'])(
-  'of %j come no control tokens, and its text comes back; parsed, it holds some where it names some',
+  '%j has no control tokens unless parsed, and decodes to the same text',
   async (text) => {
     const plain = await routes.encode(text, { parse: false }, {});
     expect(plain.filter((id) => control.includes(id))).toEqual([]);
@@ -32,7 +32,7 @@ test.each(['</s>', '<|im_start|>user', 'a</s></s><s>b', 'User: <|im_end|>\n<|im_
   },
 );
 
-test('a llama-server is asked by its own route: it answers a prompt of vLLM with an empty list', async () => {
+test('llama-server is recognised, although it answers a vLLM request with an empty list', async () => {
   const engine = await fakeAdapter.opener({}).open({ model: 'fake' });
   await using llama = await FakeLlamaServer.start(engine, { slotsFolder: tmpdir() });
   const found = await findTokenRoutes(new ServerConnection({ url: llama.url, program: 'the server' }), 'fake', {});
@@ -40,7 +40,7 @@ test('a llama-server is asked by its own route: it answers a prompt of vLLM with
   expect([ids.length > 0, await found!.routes.decode(ids, {})]).toEqual([true, '2 < 3']);
 });
 
-test('the opening token comes once, in front', async () => {
+test('BOS is added once, at the start', async () => {
   const text = 'x</s>y';
   const plain = await routes.encode(text, { parse: false }, {});
   expect(await routes.encode(text, { parse: false, add: true }, {})).toEqual([fakeVocabulary.bos, ...plain]);

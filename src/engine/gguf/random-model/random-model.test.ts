@@ -34,7 +34,7 @@ test.each(['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'])(
   },
 );
 
-test('weights are the same on every machine; whoever changes them raises the recipe', () => {
+test('weights are the same on every machine; raise RECIPE when they change', () => {
   const hash = createHash('sha256');
   for (const { dimensions, fill } of modelTensors(modelShapes['tiny-llama'], xoroshiro128plus(7))) {
     const words = new Uint32Array(dimensions.reduce((product, dimension) => product * dimension));
@@ -44,7 +44,7 @@ test('weights are the same on every machine; whoever changes them raises the rec
   expect(hash.digest('hex')).toBe('2ae9af51fd290b432f91eaceaea99cf6fb15df0c468445767d3ad4c1212d7b3b');
 });
 
-test('a model is made once', async () => {
+test('a model is generated once', async () => {
   const path = await randomModelPath('random:tiny-llama');
   const before = statSync(path);
   expect(await randomModelPath('random:tiny-llama')).toBe(path);
