@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { DatasetMemory } from '../../data/dataset.ts';
 import { memoryEntry } from './data-to-system-input.ts';
 
-test('a memory brings the fields that strategies read, under the names of the source documents, and no others', () => {
+test('a memory keeps the fields that retrievers read, under their names, and no others', () => {
   const plain = { userId: 'ann', memoryId: 'm', content: 'x', createdAt: '2026-01-01T00:00:00Z', preference: false };
   const { createdAt, preference } = plain;
   expect(memoryEntry(plain)).toEqual({ memoryId: 'm', content: 'x', metadata: { createdAt, preference } });

@@ -7,7 +7,7 @@ import { RunLock } from './run-lock.ts';
 const folder = temporaryFolder();
 afterEach(() => vi.restoreAllMocks());
 
-it('a lock of a living process of any user holds, and is left as it is', () => {
+it('a lock of a running process, of any user, holds and stays unchanged', () => {
   for (const code of ['EPERM', undefined]) {
     writeFileSync(folder.file('lock'), String(process.ppid));
     vi.spyOn(process, 'kill').mockImplementation(() => {
@@ -20,7 +20,7 @@ it('a lock of a living process of any user holds, and is left as it is', () => {
   }
 });
 
-it('a lock that no living process wrote is taken over, and is deleted with its run', () => {
+it('a stale lock is taken over, and deleted with the run', () => {
   for (const left of [String(spawnSync('true').pid), 'no number', '']) {
     writeFileSync(folder.file('lock'), left);
     {
@@ -31,7 +31,7 @@ it('a lock that no living process wrote is taken over, and is deleted with its r
   }
 });
 
-it('a lock that another process made meanwhile is not deleted', () => {
+it('does not delete a lock that another process has created meanwhile', () => {
   {
     using _lock = new RunLock(folder.path, 'r');
     writeFileSync(folder.file('lock'), String(process.ppid));

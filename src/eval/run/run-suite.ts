@@ -236,7 +236,7 @@ async function engineAudit({ bench, run, signal }: RunContext): Promise<Pick<Run
   return { audit: before === undefined ? own : sumAudits(before, own) };
 }
 
-/** Marks a run that did not finish as interrupted or failed. Interrupts are stored at once: the caller may exit early. */
+/** Marks an unfinished run as interrupted or failed. Interrupts are stored at once: the caller may exit early. */
 function runEnd(runs: RunRepository, id: string, signal: AbortSignal) {
   const interrupt = (): void => {
     if (!end.isFinished) runs.update(id, { status: 'interrupted' });

@@ -10,7 +10,7 @@ test('a suite sets what the user does not', () => {
   expect(suiteOptions(loadBenchConfig({ flags: { limit: '5' } }), alphaSuite).limit).toBe(5);
 });
 
-test('a suite may ask a part of the data that ship, and all of those that the user names', () => {
+test('a suite may use a part of the shipped data, but all data that the user names', () => {
   const asked = (flags: Readonly<Record<string, string>> = {}) => {
     const { limit, users } = suiteOptions(loadBenchConfig({ flags }), mainSuite);
     return { limit, users };

@@ -25,8 +25,8 @@ export interface AttributionHooks {
 }
 
 /**
- * Leave-one-out attribution of a stored answer: ln p of its tokens with all memories in the sequence, and without each of
- * them, while everything else stays in place.
+ * Leave-one-out attribution of a stored answer: ln p of its tokens with all memories in the sequence, and without
+ * each of them, while everything else stays in place.
  * @param engine with the model that made the turn, and a free session
  * @throws BenchError `not-reproduced` if the turn cannot be reproduced, or holds no memory; the reason of the signal
  */

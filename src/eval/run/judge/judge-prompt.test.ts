@@ -7,7 +7,7 @@ import { judgePrompt, promptAbout, verdictKey, parseVerdict } from './judge.ts';
 
 const answer = { query: 'Where do I live?', golds: ['Turin', 'Torino'], answer: 'In Turin.' };
 
-it('stands in the documents to the letter', () => {
+it('is quoted verbatim in the documentation', () => {
   expect(readFileSync(join(import.meta.dirname, '../../../../docs/metrics.md'), 'utf8')).toContain(judgePrompt);
 });
 
@@ -35,7 +35,7 @@ it('reads a reply that is one of the two words, and takes any other for neither'
   for (const reply of ['', 'maybe', 'yesterday', 'not', ...texts]) expect(parseVerdict(reply), reply).toBeNull();
 });
 
-it('names a verdict by all that was asked, and by nothing else', () => {
+it('the key of a verdict depends on the whole request, and on nothing else', () => {
   const key = verdictKey('m', answer);
   expect(key).toMatch(/^[0-9a-f]{64}$/);
   expect(verdictKey('m', { ...answer })).toBe(key);

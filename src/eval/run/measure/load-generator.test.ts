@@ -26,7 +26,7 @@ test('one seed gives one plan, another seed another', () => {
   expect(ids(8)).not.toEqual(ids(7));
 });
 
-test('turns arrive one a mean gap, at no fixed distance', () => {
+test('turns arrive at one per mean gap on average, at irregular times', () => {
   const plan = planLoad(allUsers, 0.5, 7);
   const gaps = plan.slice(1).map(({ at }, place) => at - plan[place]!.at);
   const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
@@ -91,7 +91,7 @@ test('asks every turn once, under the id of its user, with what was said in its 
   expect(served.asked.every(({ userId }) => userId!.startsWith('serving/fe'))).toBe(true);
 });
 
-test('a turn that stalls is felt by those that were planned behind it', async () => {
+test('a turn that stalls delays those that were planned after it', async () => {
   const [calm, stalled] = [await play(system(), 50), await play(system({ stallAt: 5 }), 50)];
   const late = (turns: ServedTurn[]): number => turns.filter((turn) => waitOf(turn) > 10 * SERVICE_MS).length;
   // 400 ms at 50 turns a second: some twenty arrive meanwhile, and are not left out.
@@ -103,7 +103,7 @@ test('a rate above what is served saturates, one far below does not', async () =
   expect(isSaturated(await play(system(), 400), 1)).toBe(true);
 });
 
-test('without a rate the next conversation begins when one has ended, so many at once as there are clients', async () => {
+test('without a rate, `clients` conversations run at once, and the next begins when one ends', async () => {
   const served = system({ failAt: 0 });
   const turns = await play(served, Infinity);
   expect(turns).toHaveLength(30);

@@ -65,7 +65,7 @@ interface LoadOptions {
 }
 
 /**
- * Sends turns at planned times (open loop), so that time in a queue counts. A turn waits for earlier ones of its conversation.
+ * Sends turns at planned times (open loop), so that waiting counts. A turn waits for earlier ones of its conversation.
  * @param rate turns per second; if infinite, `clients` conversations are held at once
  * @returns in the order of the plan @throws the reason of `signal`
  */
@@ -139,7 +139,7 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** True if the mean backlog rises from third to third of a load, by more than `sessions`: latency depends on its length. */
+/** True if the mean backlog rises from third to third, by more than `sessions`: latency then depends on the length. */
 export function isSaturated(served: readonly ServedTurn[], sessions: number): boolean {
   const third = Math.floor(served.length / 3);
   if (third === 0) return false;

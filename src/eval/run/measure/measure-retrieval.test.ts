@@ -42,7 +42,7 @@ it('leaves out items that no memory answers, and counts them', () => {
   expect(asked[0]!.questions.map(({ questionId }) => questionId)).toEqual(['all', 'asked before m3', 'missed']);
 });
 
-it('asks over the memories of that time, and measures ranks', async () => {
+it('searches the memories that existed when the question was asked, and measures ranks', async () => {
   const retriever = new GivenRetriever();
   const asked = await retrieveAll(retriever, questionSet(drawn).users, new AbortController().signal);
   expect(asked.map(({ metrics }) => metrics)).toEqual([
@@ -82,12 +82,12 @@ const configOf = (flags: Readonly<Record<string, string>>) =>
 const labels = (flags: Readonly<Record<string, string>>, of = searchingStrategies) =>
   of(configOf(flags)).map(({ label }) => label);
 
-it('measures every strategy that searches, as the run opens it', () => {
+it("measures every retriever that searches, with the run's options", () => {
   expect(labels({})).toEqual(['router', 'tiered', 'salience', 'hinted']);
   expect(searchingStrategies(configOf({})).map(({ opening: [name, options] }) => options ?? name)).toEqual(labels({}));
 });
 
-it('measures the router by the embedder that ships as well, where the run has another', () => {
+it('also measures the router with the bundled embedder if the run has another', () => {
   const [router, shipped, ...others] = searchingStrategies(configOf({ embedder: '/somewhere/minilm' }));
   expect([router!.label, router!.embedder]).toEqual(['router', undefined]);
   expect(shipped).toEqual({
@@ -99,13 +99,13 @@ it('measures the router by the embedder that ships as well, where the run has an
   expect(labels({ embedder: 'embed-en-zh' })).toHaveLength(4);
 });
 
-it('measures the lists of a data set where the run is given them, and never on questions made by seed', () => {
+it('measures given lists on data sets that have them, never on generated questions', () => {
   expect(labels({ retriever: 'given' }, datasetStrategies).at(-1)).toBe('given');
   expect(labels({ retriever: 'given' })).not.toContain('given');
   expect(labels({}, datasetStrategies)).toEqual(labels({}));
 });
 
-it('measures reinforcement beside what is left without it, by the weights of the run', () => {
+it("measures the run's weights with and without reinforcement", () => {
   const ownWeights = (flags: Readonly<Record<string, string>>) =>
     mentionStrategies(configOf(flags)).map(({ label, opening: [, options] }) => [label, options?.salienceWeights]);
   expect(ownWeights({})).toEqual([

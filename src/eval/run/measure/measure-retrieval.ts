@@ -124,7 +124,7 @@ function count<Name extends string>(users: readonly Readonly<Record<Name, readon
   return users.reduce((sum, user) => sum + user[name].length, 0);
 }
 
-/** All retrievers that search; `router` also with the bundled embedder, `tiered` also with pgvector's default probes. */
+/** Retrievers that search; `router` also with the bundled embedder, `tiered` also with pgvector's default probes. */
 export function searchingStrategies({ cold, coldIndex, embedder }: BenchConfig): Strategy[] {
   return searchingRetrieverNames.flatMap((name): Strategy[] => {
     const own: Strategy = { label: name, opening: [name] };

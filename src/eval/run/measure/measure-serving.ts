@@ -28,7 +28,7 @@ interface PlayedLoad {
   readonly movedBytes: number;
 }
 
-/** Table 12. Measures each arm's capacity with all sessions busy, then all arms at the same rates of planned arrivals. */
+/** Table 12. Measures each arm's capacity with all sessions busy, then all arms at the same arrival rates. */
 export async function measureServing(context: ServeContext): Promise<ServingMeasurement> {
   const { config, datasets, engines, folder, onStep, signal } = context;
   const { model, contextTokens, threads, sessions, recurrence, seed } = config;
@@ -147,7 +147,7 @@ function countingSession(session: EngineSession, count: (bytes: number) => void)
   });
 }
 
-/** The results of one load. @param rag the same load played to `rag`; undefined for `rag` itself, or if it did not run */
+/** The results of one load. @param rag the same load played to `rag`; undefined for `rag` itself or without it */
 function servedLoad({ arm, served, meter, movedBytes }: PlayedLoad, sessions: number, rag: PlayedLoad | undefined) {
   const answers = answered(served);
   const saturated = isSaturated(served, sessions);

@@ -3,7 +3,7 @@ import { ExpectedPrefixReuse } from './expected-prefix-reuse.ts';
 
 const arm = { name: 'rag-cached' };
 
-it('finds the longest prefix of any earlier prompt of the arm, up to an exact cut and less than the last tokens', () => {
+it('finds the longest prefix shared with an earlier prompt of the arm, up to an exact cut, without the last tokens', () => {
   const prompts = new ExpectedPrefixReuse({ exactCuts: 2, leastTokens: 2 });
   const shared = (...ids: number[]) => prompts.reusedTokens(arm, ids);
   expect(shared(1, 2, 3, 4, 5, 6, 7)).toBe(0);

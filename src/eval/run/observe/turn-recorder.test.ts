@@ -60,7 +60,7 @@ it('keeps the last generation and its limits, and counts what every session eval
   expect(silent.recorded).toMatchObject({ evaluated: 0, generation: null, firstTokenMs: null });
 });
 
-it('hands tokens on to the system that asked for them', async () => {
+it("passes tokens on to the system's own callback", async () => {
   const { recorder, seen } = await recorded();
   const told: (number | null)[] = [];
   const { value } = await recorder.turn(async () => {
@@ -80,7 +80,7 @@ it('refuses calls outside of turns, and counts them', async () => {
   expect([recorder.refused, seen.tokens]).toEqual([2, []]);
 });
 
-it('counts apart what runs through the first layers alone, and refuses it outside of turns', async () => {
+it('counts tokens of first-layer engines separately, and refuses their use outside of turns', async () => {
   const { recorder, own } = await recorded();
   const evaluate = async (count: number): Promise<Engine> => {
     const early = await own.firstLayers(1);
@@ -96,7 +96,7 @@ it('counts apart what runs through the first layers alone, and refuses it outsid
   expect(recorder.refused).toBe(1);
 });
 
-it('counts work ahead of a turn for the next turn, and a probe or what a reset dropped for none', async () => {
+it('counts preparation for the next turn, and a probe, or preparation before a reset, for none', async () => {
   const { recorder, seen } = await recorded();
   const evaluate = async (): Promise<void> => {
     await seen.clear();

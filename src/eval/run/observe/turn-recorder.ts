@@ -27,7 +27,7 @@ export interface RecordedTurn {
   readonly outerMs: number;
   /** Time outside watched calls, spent by the system itself, until the first token; until the end if there is none. */
   readonly ownMs: number;
-  /** Prompt tokens that ran through the model, over all sessions of the engine; null if the engine does not count them. */
+  /** Prompt tokens that the engine evaluated, over all its sessions; null if it does not count them. */
   readonly evaluated: number | null;
   /** Tokens that ran through the model's first layers alone. */
   readonly firstLayers: number;
@@ -90,7 +90,7 @@ class OpenWork {
   }
 }
 
-/** Wraps the engine, store and memories of an arm's system: times calls, refuses them outside turns and declared work. */
+/** Wraps engine, store and memories of an arm's system: times calls, refuses them outside turns and declared work. */
 export class TurnRecorder {
   readonly #engine: Engine;
   /** First-layer engines that the system has opened, with the token count of each at the start of the turn. */

@@ -16,7 +16,7 @@ function reversed<Value>(value: Value): Value {
 
 const changed = (change: Partial<QueuedPlan>): string => hashPlan({ ...plan, ...change });
 
-test('is the same for the same facts: in any order, under any name, on any machine, with data in any folder', () => {
+test('the hash does not depend on the order of fields, the name, the machine, or the folder of the data', () => {
   const id = hashPlan(plan);
   expect(id).toMatch(/^[0-9a-f]{64}$/);
   expect(hashPlan(reversed(plan))).toBe(id);

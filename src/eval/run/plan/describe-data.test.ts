@@ -19,7 +19,7 @@ const describe = (data: ReturnType<typeof asked>) =>
     data.parts.flatMap(({ users }) => users),
   );
 
-test('one data set describes itself; its note is said with the run', () => {
+test('a single data set: its declaration and its note go to the run', () => {
   const declared = { primaryMetric: 'contains', split: 'test', licence: 'CC0', note: 'untested' } as const;
   expect(describe(asked(declared))).toMatchObject(declared);
   expect(describe(asked({}))).toEqual({
@@ -29,7 +29,7 @@ test('one data set describes itself; its note is said with the run', () => {
   expect(dataNotes(asked(declared))).toEqual(['d0: untested']);
 });
 
-test('several describe themselves apart, and have one primary metric only if all name it', () => {
+test('several data sets: described one by one, with a primary metric only if all name the same', () => {
   const contains = { primaryMetric: 'contains' };
   const same = asked({ ...contains, note: 'n' }, { ...contains, split: 'test' });
   expect(describe(same)).toMatchObject({ primaryMetric: 'contains', parts: [{ note: 'n' }, { split: 'test' }] });

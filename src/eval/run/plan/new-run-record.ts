@@ -37,7 +37,7 @@ export function generatedMetric(
   return data === undefined || isTrained ? undefined : 'contains';
 }
 
-/** The record of a new run, with everything needed to repeat it. @param listsUsers if the run is divided among machines */
+/** The record of a new run, with all that is needed to repeat it. @param listsUsers if machines divide the run */
 export async function newRunRecord(
   { suite, settings: config, arms, armsNotRun, dataset, users, parts }: RunStart,
   { name, listsUsers }: { readonly name: string; readonly listsUsers: boolean },

@@ -9,7 +9,7 @@ import { resumedConfig } from './resumable-run.ts';
 const options = Object.keys(benchConfigSchema.shape) as (keyof typeof benchConfigSchema.shape)[];
 const withEffect = (effect: string): string[] => options.filter((key) => resumeRules[key] === effect);
 
-it('is said of every option; those that change no number are named here, so that none becomes one unnoticed', () => {
+it('every option has a rule, and only these options are free', () => {
   expect(options.filter((key) => !(key in resumeRules))).toEqual([]);
   expect(withEffect('free').sort()).toEqual(
     ['databaseEcho', 'db', 'failBelow', 'json', 'out', 'queue', 'quiet', 'resume', 'run'].sort(),
@@ -20,7 +20,7 @@ it('is said of every option; those that change no number are named here, so that
   expect(withEffect('verified')).toEqual(expect.arrayContaining([...places]));
 });
 
-it('decides with what a run goes on: what changes numbers is that of its beginning, whatever the command says', () => {
+it('a resumed run keeps its fixed options, and takes all others from the command', () => {
   using folder = new TestFolder();
   using database = openDatabase({ path: folder.file('runs.sqlite') });
   const valueOf = (key: string, when: 'then' | 'now'): unknown => {

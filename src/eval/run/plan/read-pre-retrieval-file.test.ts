@@ -10,7 +10,7 @@ function file(content: string, name = 'pre.json'): string {
   return folder.file(name);
 }
 
-test('a file says how, under old names too, which are named with it; without a file questions are routed by keyword', () => {
+test('reads a file, also with deprecated names, which it reports; without a file, questions are routed by keyword', () => {
   expect(readPreRetrievalFile({})).toMatchObject({ config: { route_strategy: 'keyword' }, warnings: [] });
   const preRetrieval = file('{"operators": {"pre_retrieval": {"keyword_rules": [{"keywords": ["a"], "route": "b"}]}}}');
   const { config, warnings } = readPreRetrievalFile({ preRetrieval });
@@ -18,7 +18,7 @@ test('a file says how, under old names too, which are named with it; without a f
   expect(warnings).toEqual([`${preRetrieval}: keyword_rules[0].route is now called strategy: write "strategy": "b"`]);
 });
 
-test('a file that is not there, is no JSON or not understood is named', () => {
+test('names a file that is missing, not JSON, or invalid', () => {
   const read = (preRetrieval: string) => () => readPreRetrievalFile({ preRetrieval });
   expect(read('none.json')).toThrow('--pre-retrieval none.json cannot be read');
   expect(read(file('{'))).toThrow(`--pre-retrieval ${folder.file('pre.json')} cannot be read`);

@@ -8,7 +8,7 @@ const item = (itemId: string, query: string) => ({ itemId, query }) as DatasetUs
 const named = (names: readonly string[]) => armRegistry.named(names, { alpha: 1, gatingThreshold: 0 });
 const rules = { placement: 'chronological', labels: 'index', reserveTokens: 16 } as const;
 
-it('a question that does not fit alone is named with its place, whatever stands before it', async () => {
+it('names the place of a question that does not fit even without memories', async () => {
   await using engine = await fakeAdapter.opener({}).open({ model: 'fake' });
   const { contextTokens } = engine.info;
   const asked = (queries: readonly string[], place?: string): Promise<void> => {
@@ -28,7 +28,7 @@ it('a question that does not fit alone is named with its place, whatever stands 
   await expect(asked([long])).rejects.toThrow(/^item "q1": the query alone takes /);
 });
 
-it('shared tokens that a prompt has not in front of its memories are refused by the name of the arm', async () => {
+it('refuses an arm whose sink is longer than the header of a prompt', async () => {
   await using engine = await fakeAdapter.opener({}).open({ model: 'fake' });
   const asked = (names: readonly string[], ...systemPrompts: readonly string[]): Promise<void> => {
     const items = systemPrompts.map((systemPrompt, index) => ({ itemId: `q${index}`, query: 'Who?', systemPrompt }));

@@ -15,7 +15,7 @@ import {
 import { localEmbedder } from '../../../models/embedding/embedder-path.ts';
 import type { EngineOpener } from '../../../engine/engine-adapter.ts';
 
-/** Replaces model names by local files, downloaded if needed. Fills in prompt options. @throws BenchError of a download */
+/** Replaces model names by local files, which it downloads, and fills in prompt options. @throws BenchError */
 export async function resolveModelOptions(config: BenchConfig, engines: EngineOpener, options: DownloadOptions = {}) {
   const { model, given } = config;
   const named = languageModels.find(({ source }) => source === model);

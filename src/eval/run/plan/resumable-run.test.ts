@@ -19,7 +19,7 @@ test('an option that the run began without is not taken from the command', () =>
   expect(resumed).toMatchObject({ seed: 3, threads: 1 });
 });
 
-test('a run is resumed with its prompts, whatever the registry and the command say now', () => {
+test('a resumed run keeps its prompts, even if the registry or the command differ now', () => {
   const prefixes = { answerPrefix: 'item', generalAnswerPrefix: 'You said' };
   const settings = { systemPrompt: 'Be brief.', template: 'chat', ...prefixes };
   const resumed = resume({ settings }, { answerPrefix: 'none', systemPrompt: 'Be long.' });
@@ -28,7 +28,7 @@ test('a run is resumed with its prompts, whatever the registry and the command s
   expect(resumed.given).toEqual(expect.arrayContaining(Object.keys(settings)));
 });
 
-test("a run is resumed with its engine's options, and gives none of another engine's", () => {
+test("a resumed run keeps its engine's options, and passes on none of other engines", () => {
   const settings = { engine: 'openai', engineModel: 'served', gpu: 'off', gpuLayers: 'max' };
   const resumed = resume({ settings }, { engineUrl: 'http://127.0.0.1:1' });
   expect(resumed).toMatchObject({ engine: 'openai', engineModel: 'served' });
@@ -37,7 +37,7 @@ test("a run is resumed with its engine's options, and gives none of another engi
   expect(resumed.given).toContain('engineUrl');
 });
 
-test('a run is resumed with its judge, wherever that answers now, and with none if it began without', () => {
+test('a resumed run keeps its judge, which may have a new address, and cannot get one if it began without', () => {
   const settings = { judge: 'http://127.0.0.1:1/v1/chat/completions', judgeModel: 'grader' };
   expect(resume({ settings })).toMatchObject(settings);
   const moved = { judge: 'http://127.0.0.1:2', judgeModel: 'other' };
@@ -58,7 +58,7 @@ test('a run is resumed with its own model if the command names none', () => {
   expect(resume(known, { model: './other.gguf' }).model).toMatch(/other\.gguf$/);
 });
 
-test('data that a suite makes are judged by contains for models that were not trained to answer with the value alone', () => {
+test('generated data have metric `contains` for models that were not trained to answer with the bare value', () => {
   const metric = (model: string, data?: readonly unknown[]) =>
     generatedMetric({ ...(data && { data }) }, { modelSha256: languageModelNamed(model)!.sha256 });
   expect([metric('smollm2-135m', []), metric('recall-base', []), metric('smollm2-135m')]).toEqual([

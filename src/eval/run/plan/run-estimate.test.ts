@@ -32,7 +32,7 @@ test('turns and scoring are counted for every question that is left', () => {
   expect(estimate).toEqual({ users: 2, questions: 5, turns: 10, ms: 10_000, smaller: null });
 });
 
-test('an arm that is given the evidence is not asked what has none', () => {
+test('an arm that is given the evidence skips items without evidence', () => {
   const [marked, unmarked] = [user('a', 10, 2), user('b', 10, 3)];
   const items = unmarked.items.map((item) => ({ ...item, answer: 'x', evidence: [], history: [] }));
   const warmUp = warm(marked, turn('nothing', 900), turn('evidence', 500));
@@ -48,7 +48,7 @@ test('an arm that shows all memories takes longer for a user who has more of the
   expect(ms('nothing')).toBe(950);
 });
 
-test('a long run counts a share for the isolation probe and names a smaller limit; one that was begun names none', () => {
+test('a long run includes the isolation probe and suggests a smaller limit; a resumed run suggests none', () => {
   const users = Array.from({ length: 20 }, (_, index) => user(`u${index}`, 10, 12));
   const warmUp = warm(users[0]!, turn('retrieved', 9900), turn('nothing', 900));
   // The warm-up's prompt has 600 characters, one of the probe 550.

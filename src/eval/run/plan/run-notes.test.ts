@@ -15,7 +15,7 @@ test('a threshold above every score, and a window beyond the training, are noted
   ]);
 });
 
-test('a model without an embedder of its own is noted where the one that ships finds the memories', () => {
+test('notes that the bundled embedder serves a model that is not in the registry', () => {
   const own = { model: 'mine.gguf', embedder: presetModels.embedder, given: [] };
   const note = [expect.stringContaining('minilm')];
   expect(embedderNotes(own, 'f'.repeat(64))).toEqual(note);

@@ -19,7 +19,7 @@ const armsNamed = (...names: string[]) => armRegistry.named(names, { alpha: 1, g
 
 const named = (arms: readonly { traits: { name: string } }[]) => arms.map(({ traits }) => traits.name);
 
-it('arms of a suite try the other form of prompts, or say that the model has none', () => {
+it('arms of a suite also run with the other prompt template, unless the model has no chat template', () => {
   expect(suiteArms(suite, chat, plain).names.slice(-2)).toEqual(tries('chat'));
   expect(suiteArms(suite, chat, { template: 'chat' }).names.slice(-2)).toEqual(tries('plain'));
   expect(suiteArms(suite, bare, plain)).toEqual({
@@ -29,7 +29,7 @@ it('arms of a suite try the other form of prompts, or say that the model has non
   expect(suiteArms({ arms: suite.arms }, bare, plain)).toEqual({ names: suite.arms, notRun: [] });
 });
 
-it('a chat template that cannot be used takes its rows out of a suite, and ends a run that names them', async () => {
+it('a chat template that cannot be used removes arms from a suite, and ends a run that names them', async () => {
   const model = { name: 'm', chatTemplate: '{{ messages[0].content }}' };
   const engine: ChatEngine = {
     info: { model, bosToken: null, markers: { bos: '', eos: '' }, endTokens: [] },
@@ -90,7 +90,7 @@ describe('arms that an engine cannot run', () => {
     requireMeasurable('m.gguf', without, { name: 'main' });
   });
 
-  it('read scores, which a list of passages has not, or a summary, which only some retrievers make', () => {
+  it('need retrieval scores, which a list of passages lacks, or a summary, which only some retrievers make', () => {
     const [gated, rag, summary] = armsNamed('dki-gated', 'rag', 'summary');
     const given = { ...plain, retriever: 'given' } as const;
     expect(armObstacle(gated!, bare, given)).toBe('its gate needs retrieval scores, and --retriever given has none');

@@ -47,7 +47,7 @@ export function suiteArms(
     : { names: [...arms, ...others], notRun: [] };
 }
 
-/** The arms with a prompt template that works. @param usesSuiteArms leaves the others out @throws BenchError `bad-model` */
+/** The arms whose prompt template works. @param usesSuiteArms leaves the others out @throws BenchError `bad-model` */
 export async function armsWithWorkingTemplate(
   arms: readonly Arm[],
   engine: ChatEngine,

@@ -16,7 +16,7 @@ export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | '
   readonly alpha: number;
 }
 
-/** What one eviction chose from: cells as evaluated, the same as placed, the cells found, and the index of the first. */
+/** What one eviction chose from: cells as evaluated and as placed, the cells found, and the index of the first. */
 interface Unit {
   readonly ids: readonly TokenId[];
   readonly built: readonly Float64Cell[];
@@ -162,7 +162,7 @@ function randomScores(ids: readonly TokenId[]): () => number {
   return () => random.float();
 }
 
-/** Scores a head's tokens by the rule's paper and kvpress, in 64-bit floats. Shares no code with the eviction in `kv`. */
+/** Scores a head's tokens by the rule's paper and kvpress, in 64-bit floats. Shares no code with `kv`. */
 function evictionScores(evict: EvictionName, head: HeadVectors, left: number, draw: () => number): ScoreRange {
   const { keys, keyError } = head;
   const error = keyError * Math.sqrt(keys[0]!.length);

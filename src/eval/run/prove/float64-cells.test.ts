@@ -50,7 +50,7 @@ it('every half-precision number is written as its own bits', () => {
   expect(Buffer.from(toState(float64Cells(state), layout).keys[0]!).equals(bytes)).toBe(true);
 });
 
-it('wrong cells are named by what differs first, and what is no number is never right', () => {
+it('names the first difference, and never accepts NaN', () => {
   const layout: KvLayout = { ...shape, keyType: 'F32', valueType: 'F32', valuesTransposed: false };
   const cells = float64Cells(plainState(layout, [5, 6]));
   const changed = (kind: 'keys' | 'values', layer: number, number: number) =>

@@ -97,7 +97,7 @@ async function wrongTokens(
   return miscounted ?? (isScored(recompute) ? await wrongSelection(maker, recompute, parts, rounding) : null);
 }
 
-/** Compares bytes: cells that were not recomputed must equal joined blocks. If all were, unscaled, they must equal text. */
+/** Compares bytes: cells that were not recomputed must equal joined blocks; if all were, they must equal text. */
 async function differentBytes(
   maker: CellMaker,
   parts: ExpectedParts & { readonly recomputed: readonly TokenRange[] },

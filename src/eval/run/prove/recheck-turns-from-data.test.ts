@@ -152,7 +152,7 @@ it.each<[string, Partial<AnsweredTurn>, string | undefined, RegExp]>([
   expect((await held([turn(changes, answer)]))[1]).toMatch(new RegExp(`^failed: .*${words.source}`));
 });
 
-it('takes tokens that hold a part of a character, as those of emojis do, and not those of other letters', async () => {
+it('accepts tokens that hold part of a character, such as an emoji, but not tokens of other letters', async () => {
   const scored = (...tokens: string[]) => {
     const goldTokens = tokens.map((token) => ({ token, logProbability: -0.5 / tokens.length }));
     return held([turn({ observed: { ...turn().observed, goldTokens } })]);

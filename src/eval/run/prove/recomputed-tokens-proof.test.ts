@@ -22,7 +22,7 @@ function selection(seed: number) {
 
 const seeds = Array.from({ length: 100 }, (_, seed) => seed);
 
-it('find nothing wrong with runs that were selected by their squares, which their mean distances would', () => {
+it('accepts runs selected by mean square, even if mean distances rank them otherwise', () => {
   const missedBy = (runScore: (scores: readonly number[]) => number) =>
     seeds.filter((seed) => {
       const { distances, selected, runs } = selection(seed);
@@ -32,7 +32,7 @@ it('find nothing wrong with runs that were selected by their squares, which thei
   expect(missedBy(mean)).not.toEqual([]);
 });
 
-it('find the run that was left out for one that scores less', () => {
+it('finds a run that was left out for one that scores less', () => {
   const scores = [0, 0, 5, 6, 1, 2, 9, 9];
   const runs = [2, 4, 6].map((start) => [start, start + 1]);
   const missedBy = (selected: readonly number[], tolerance = 0) =>
@@ -42,7 +42,7 @@ it('find the run that was left out for one that scores less', () => {
   expect(missedBy([4, 5, 6, 7], 4)).toBeNull();
 });
 
-it('counts the recomputed tokens against the rounded share, whatever rule took them', () => {
+it('compares the number of recomputed tokens with the rounded share, for every rule', () => {
   const lines = [10, 7, 8].map((length) => Array<number>(length).fill(1));
   const wrong = (selection: Parameters<typeof wrongShare>[0], tokens: number) =>
     wrongShare(selection, { lines }, [{ start: 12, end: 12 + tokens }]);

@@ -36,7 +36,7 @@ const scorers: Readonly<Record<ScoredSelection['by'], Scorer>> = {
   query: questionAttention,
 };
 
-/** Describes why recomputed positions do not have the largest scores; null if they do. @param rounding relative error */
+/** Describes why recomputed positions lack the largest scores; null if they have them. @param rounding relative error */
 export async function wrongSelection(
   maker: CellMaker,
   { by, share, run = 1 }: ScoredSelection,
@@ -62,7 +62,7 @@ export async function wrongSelection(
   return `position ${missed.position} was not selected, and scores ${score}; a selected one scores ${least}`;
 }
 
-/** Tokens to recompute for a share of all memory tokens, without code of the arms. The first line is never recomputed. */
+/** Tokens to recompute for a share of all memory tokens. The first line is never recomputed. */
 function tokensOfShare(share: number, lines: ExpectedParts['lines']): number {
   const [first = [], ...others] = lines;
   const selectable = others.reduce((sum, { length }) => sum + length, 0);

@@ -49,7 +49,7 @@ test('a user comes out of a bundle as they went in, under another run', async ()
   expect(turnsIn(target, id)).toEqual(turnsIn(database, runId));
 });
 
-test('what is no bundle is refused by the name of its user', async () => {
+test('refuses content that is not a bundle, and names the user', async () => {
   const { content } = await packBundle({ isolation: null, ...state });
   await expect(unpackUserBundle(content, 'ann')).rejects.toThrow(/^the results of user ann cannot be read: /);
 });

@@ -46,7 +46,7 @@ export function planUnits({ plan: { arms, users } }: QueuedPlan): QueuedUnit[] {
   return arms.some(isProbed) ? [...units, { position: ISOLATION_POSITION, priority: 0 }] : units;
 }
 
-/** The data sets of a plan as `--dataset` takes them: by name if they are known, else as files in the working folder. */
+/** The data sets of a plan, as `--dataset` takes them: by name if known, else as files in the working folder. */
 export function planDatasets({ plan }: QueuedPlan): string[] {
   const { dataset = [] } = plan.settings as { readonly dataset?: readonly string[] };
   return dataset.map((file) => {

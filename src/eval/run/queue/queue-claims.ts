@@ -28,7 +28,7 @@ interface QueueMember {
   readonly onNote?: ((note: string) => void) | undefined;
 }
 
-/** Claims units of a queue in PostgreSQL. Rows of a unit stay in the worker's database until its results are in the queue. */
+/** Claims units of a queue in PostgreSQL. A unit's rows stay in the worker's database until the queue has its results. */
 export class QueueClaims implements Claims, AsyncDisposable {
   readonly stored = { users: 0, turns: 0 };
   readonly #member: QueueMember;
@@ -57,7 +57,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     const { store, planned, worker, signal } = this.#member;
     try {
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-        // After an outage of the queue all workers seem silent, so wait for a full lease before taking over their units.
+        // After an outage of the queue all workers seem silent: wait for a lease before taking over units.
         const reaps = performance.now() - this.#steadySince > LEASE_S * 1000;
         const claim = await store.claim(planned.id, worker, { reaps, signal });
         if (claim !== undefined) {

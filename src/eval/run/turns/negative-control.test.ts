@@ -17,7 +17,7 @@ function shownTo(user: DatasetUser, count: number, users: readonly DatasetUser[]
   return controlMemories(recalled, user, { ...user.items[0]!, ...changes }, { users, seed: 7 });
 }
 
-test('the control is shown memories of another user, in the language of the one who asks', () => {
+test('the control is shown memories of another user with the same language', () => {
   const users = parts.flatMap((part) => part.users);
   for (const asker of [users[0]!, users.at(-1)!]) {
     const shown = shownTo(asker, 3, users);
@@ -37,13 +37,13 @@ test('no memory is donated that answers the question', () => {
   expect(shown.filter(({ content }) => content.includes(answer))).toEqual([]);
 });
 
-test('no memory is donated that says what the asker has said', () => {
+test('no memory is donated that repeats one of the user who asks', () => {
   const same = { ...donor!, memories: asker!.memories };
   expect(shownTo(asker!, 1, [asker!, same], { answer: null })).toEqual([]);
   expect(shownTo(asker!, 1, [asker!, donor!], { answer: null })).toHaveLength(1);
 });
 
-test('who is the only user of a language has donors of the data set that ships in it', async () => {
+test('the only user of a language gets memories from the bundled data set in it', async () => {
   const [alone, other] = chinese!;
   const donors = await controlUsers([alone!]);
   expect(donors.length).toBeGreaterThan(10);

@@ -7,7 +7,7 @@ import { holdsWords } from '../../../data/split-words.ts';
 import { readDataset } from '../../../data/reader.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
-/** Replaces retrieved memories by other users' of the same kind. None answers the question or repeats the user's own. */
+/** Replaces retrieved memories by other users' of the same kind. None answers the question or repeats one of the user. */
 export function controlMemories(
   retrieved: readonly MemorySearchResult[],
   { userId, languageProfile, memories }: Pick<DatasetUser, 'userId' | 'languageProfile' | 'memories'>,

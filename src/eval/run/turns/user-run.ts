@@ -43,7 +43,7 @@ interface PreparedItem {
   readonly observer: PostTurnMeasurements;
 }
 
-/** Takes the turns of one user: retrieves once per item, then prompts every arm in rotated order, and writes each turn. */
+/** Takes the turns of one user: retrieves once per item, prompts every arm in rotated order, and writes each turn. */
 export class UserRun {
   readonly #bench: RunBench;
   readonly #user: DatasetUser;
@@ -270,7 +270,7 @@ function allowedMemories(
   return [...preferences, ...retrieved.memories.filter((memory) => !isPreference(memory))];
 }
 
-/** The error of a failed turn. @throws errors that end the run: the reason of the signal, and those of disk and database */
+/** The error of a failed turn. @throws what ends the run: the reason of the signal, errors of disk and database */
 function turnError(error: unknown, signal: AbortSignal): unknown {
   signal.throwIfAborted();
   // No later turn could be stored either: the run ends, and can be resumed.

@@ -19,7 +19,7 @@ const second: WorkerCounts = {
   },
 };
 
-test('counts add up, settings stay, and each warning is said once', () => {
+test('adds counts, keeps settings, and lists each warning once', () => {
   expect(addCounts([first, second])).toEqual({
     refusedCalls: { rag: 2, dki: 1 },
     kvStores: { dki: { hits: 7, maxBytes: 100, memory: { hits: 3, kind: 'l1' } } },

@@ -12,13 +12,13 @@ const { users } = (await readRunDatasets({ dataset: [file] })).parts[0]!;
 const ordered = (asked: typeof users, sample: Pick<TurnSample, 'has'>) =>
   claimOrder(planUsers(asked, arms, 1), { arms, repeats: 1, sample });
 
-test('those with the most turns come first, and users of equal work in the order of the plan', () => {
+test('users with the most turns come first, and users of equal work in the order of the plan', () => {
   const asked = users.slice(0, 5).map((user, place) => ({ ...user, items: user.items.slice(0, place === 3 ? 5 : 2) }));
   const none = { has: () => false };
   expect(ordered(asked, none).map(({ position }) => position)).toEqual([3, 0, 1, 2, 4]);
 });
 
-test('a turn that is proven anew counts as two', () => {
+test('a turn that is proven counts as two', () => {
   const asked = users.map((user) => ({ ...user, items: user.items.slice(0, 1) }));
   const sample = new TurnSample(asked, arms, { seed: 7, repeats: 1 });
   const proven = ordered(asked, sample).map(({ user }) => sample.has(arms[0]!, user.items[0]!, 0));

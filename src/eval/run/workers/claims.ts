@@ -31,7 +31,7 @@ export interface Claims {
 interface RowClaimOptions {
   readonly worker: string;
   readonly signal: AbortSignal;
-  /** Resolves when a user may have become free. Without it, `next` returns null if other processes hold all users left. */
+  /** Resolves when a user may be free. Without it, `next` returns null if other processes hold all remaining users. */
   readonly wait?: () => Promise<void>;
 }
 

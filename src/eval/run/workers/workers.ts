@@ -157,7 +157,7 @@ export interface WorkerHooks extends WorkerEvents {
   readonly signal: AbortSignal;
 }
 
-/** Takes turns of a run that another process makes. @throws BenchError for other models or data; the reason of `signal` */
+/** Takes turns of another process's run. @throws BenchError for other models or data; the reason of `signal` */
 export async function runWorker(
   { run: id, folder, number, worker, config: settings }: WorkerTask,
   suite: Suite,
