@@ -139,7 +139,7 @@ export function searchingStrategies({ cold, coldIndex, embedder }: BenchConfig):
   });
 }
 
-/** The strategies for a data set: those that search, and with `--retriever given` the lists of its items. */
+/** Retrievers for a data set: those that search and, with `--retriever given`, the lists in its items. */
 export function datasetStrategies(config: BenchConfig): Strategy[] {
   const searching = searchingStrategies(config);
   return config.retriever === 'given' ? [...searching, { label: 'given', opening: ['given'] }] : searching;

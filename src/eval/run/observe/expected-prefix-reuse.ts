@@ -2,7 +2,7 @@ import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts'
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 
-/** Computes what a prefix cache must reuse, without `commonLength` and `lastExactCut`: it would miss faults in them. */
+/** Computes what a prefix cache must reuse. Avoids `commonLength` and `lastExactCut`, so that it finds faults in them. */
 export class ExpectedPrefixReuse {
   readonly #capabilities: Pick<EngineCapabilities, 'exactCuts' | 'leastTokens'>;
   readonly #seen = new Map<string, (readonly TokenId[])[]>();

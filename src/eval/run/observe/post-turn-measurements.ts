@@ -195,7 +195,7 @@ function recordedLimits({ limits }: RecordedGeneration): NonNullable<TurnObserva
   return { maxTokens, stopTexts, oneSentence, temperature, seed };
 }
 
-/** Whether an arm got exactly what was retrieved. Not for arms that must get other memories. */
+/** Whether an arm got exactly what was retrieved; empty for arms that must get other memories. */
 function givenAsRetrieved(
   { retrieves, injects }: ArmTraits,
   { response }: AnsweredInSession,

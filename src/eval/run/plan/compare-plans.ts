@@ -64,7 +64,7 @@ function refused({ name }: QueuedPlan, what: string, hint: string): BenchError {
   return new BenchError('bad-option', `run "${name}" was planned with another ${what}`, hint);
 }
 
-/** @throws BenchError `bad-option` for a plan whose hash is not the stored one */
+/** @throws BenchError `bad-option` if the plan does not have the stored hash */
 export function requireUnchanged({ plan, planId: stored }: PlannedRun): void {
   if (hashPlan(plan) === stored) return;
   throw new BenchError('bad-option', `the plan of run "${plan.name}" was changed`, 'plan the run under another name');
@@ -80,13 +80,13 @@ export function requireSameVersion(plan: QueuedPlan): void {
   throw refused(plan, `version (${differing} ${theirs}, here ${here})`, 'run the version that planned it');
 }
 
-/** @throws BenchError `bad-option` for another engine, build, number of threads or device */
+/** @throws BenchError `bad-option` if engine, build, number of threads or device differ from the plan */
 export function requireSameBuild(plan: QueuedPlan, environment: QueuedPlan['environment']): void {
   const differing = firstDifference(plan, { ...plan, environment });
   if (differing !== undefined) throw refused(plan, differing, 'run the engine that planned it');
 }
 
-/** @throws BenchError `bad-option` for other users than those of the plan */
+/** @throws BenchError `bad-option` if the users differ from those of the plan */
 export function requireSameUsers(plan: QueuedPlan, planned: readonly PlanUser[]): void {
   const users = planned.map(({ userId, turns }) => ({ userId, turns }));
   if (isDeepStrictEqual(users, plan.plan.users)) return;

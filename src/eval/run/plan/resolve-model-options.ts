@@ -28,7 +28,7 @@ export async function resolveModelOptions(config: BenchConfig, engines: EngineOp
   const open = Object.fromEntries(Object.entries(defaults).filter(([key]) => !given.includes(key)));
   const embedder = given.includes('embedder') ? config.embedder : (entry?.embedder ?? bestPresentEmbedder());
   const filled = { ...config, ...open, embedder: await localEmbedder(embedder, options) };
-  // A resumed run keeps its own.
+  // A resumed run keeps its general answer prefix.
   if (given.includes('generalAnswerPrefix')) return filled;
   return { ...filled, generalAnswerPrefix: fallbackAnswerPrefix(filled.answerPrefix, defaults) };
 }

@@ -11,7 +11,7 @@ import { storesTexts } from '../../analysis/text-restrictions.ts';
 import { sharedMetric } from './describe-data.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 
-/** Notes on the data: those that come with them, and what limits the results. */
+/** Notes on the data: the ones in their headers, and what limits the results. */
 export function dataNotes({ parts }: Pick<RunDatasets, 'parts'>): string[] {
   const notes = parts.flatMap(({ name, declared: { note, texts }, brought }) => {
     const hidden = texts === undefined ? [] : ['reports hold ids, numbers and hashes, and none of its texts'];

@@ -25,7 +25,7 @@ export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
   readonly keptAs?: StoreType | undefined;
   /** Rank of each memory among the retrieved ones, 0 for the best. Default: their order. */
   readonly ranks?: readonly number[];
-  /** Recomputed positions. Default: those of the rule, which then must not need scores. */
+  /** Recomputed positions. Default: those of the rule, which must then be one without scores. */
   readonly recomputed?: readonly TokenRange[];
   /** Reads the first `count` cells of the turn, behind which tokens are recomputed. Default: the expected cells. */
   readonly found?: (count: number) => Promise<SequenceState>;

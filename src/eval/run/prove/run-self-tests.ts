@@ -107,7 +107,7 @@ export async function runSelfTests(
   );
   const byLanguage = [...Map.groupBy(asked, ({ language }) => language)];
   const golds = new Map(byLanguage.map(([language, items]) => [language, items.flatMap(({ answer }) => answer ?? [])]));
-  // Other languages have no sentences to try embedders and retrievers on: English ones stand in.
+  // There are no test sentences for other languages: English ones replace them.
   const tried = [...new Set([...golds.keys()].map((language) => knownLanguage(language) ?? 'en'))];
   const differing = await Promise.all(samples.map(({ prompt }) => differingIds(engine, prompt)));
   const continuations = await engine.tokenize(
