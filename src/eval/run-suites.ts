@@ -84,7 +84,7 @@ function refuseGivenRetriever({ retriever }: BenchConfig, suites: SuiteRun['suit
   );
 }
 
-/** The run of that name, or all suites of the group: finished ones, begun ones, and the rest. */
+/** The run of that name, or all suites of the group, finished or not. */
 function planToResume(config: BenchConfig, name: string): SuiteRun[] {
   if (!existsSync(config.db)) throw noSuchRun(name, []);
   using database = openRunDatabase(config);

@@ -5,7 +5,7 @@ import { groupName, lastRunsHint } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 
-/** Finds a run, or all runs `NAME/SUITE` of a group; by default the latest. @throws BenchError `not-found`, `database` */
+/** Finds a run or all `NAME/SUITE` of a group; by default the latest. @throws BenchError `not-found`, `database` */
 export function findRuns(database: BenchDatabase, name?: string): RunRecord[] {
   const runs = new RunRepository(database);
   const names = runs.names();

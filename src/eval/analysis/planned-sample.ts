@@ -6,7 +6,7 @@ export interface RunSample {
   /** Items without evidence, which arms that retrieve the evidence skip. */
   readonly withoutEvidence: number;
   readonly repeats: number;
-  /** `i/n`; missing for a whole run. */
+  /** Shard `i/n`; missing for a whole run. */
   readonly shard?: string;
   /** `--kv-store`: KV outlives a repeat, so that the next one finds it. */
   readonly sharesKv?: boolean;

@@ -9,7 +9,7 @@ import type {
   TurnRecord,
 } from '../../store/records/turn-record.ts';
 
-/** Replaces ids, which could be decoded, by copies of one negative number, the hash of the list: equal lists stay equal. */
+/** Replaces ids, which could be decoded, by copies of one negative hash of the list, so that equal lists stay equal. */
 function redactIds(ids: readonly number[]): number[] {
   if (ids.length === 0 || isRedacted(ids)) return [...ids];
   const hash = createHash('sha256').update(ids.join()).digest().readUInt32BE();

@@ -18,7 +18,7 @@ export function isUnfinished(run: RunRecord): run is UnfinishedRun {
   return run.status !== 'finished' && run.probes !== null;
 }
 
-/** Results of users with all turns written, without verdicts and p. @param underWay users in progress; null: the last one */
+/** Results of the users with all turns written, without tests. @param underWay users in progress; null: the last one */
 export function unfinishedResults(
   run: UnfinishedRun,
   written: Iterable<TurnResult>,

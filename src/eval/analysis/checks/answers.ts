@@ -4,9 +4,10 @@ import type { Check, CheckInput } from './check.ts';
 import { decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 
 /**
- * Answers: the scored answer is the one that the engine generated last. It begins with the likeliest token, within the noise
- * of the self-test; it equals the answer of the arm whose bits the arm claims; generating again from the same KV cache
- * repeats it. All arms of an item have the same limits. Without a bitwise self-test, different answers fail nothing.
+ * Answers: the scored answer is the one that the engine generated last. It begins with the likeliest token, within the
+ * noise of the self-test; it equals the answer of the arm whose bits the arm claims; generating again from the same KV
+ * cache repeats it. All arms of an item have the same limits. Unless the self-test is bitwise equal, different answers
+ * are undecided.
  */
 export const answers: Check = ({ arms, answered, probes }) => {
   const observed = answered.filter((turn) => turn.observed.answer !== undefined);

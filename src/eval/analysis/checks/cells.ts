@@ -6,8 +6,9 @@ import { type Check, decided, undecided } from './check.ts';
 const SHIFT_BOUND = 2 ** -7;
 
 /**
- * Cells: a seeded sample of injecting turns, and the first hit and miss of each arm and first user, have the cells that separate code
- * computes anew. This needs a model with a passed self-test: one joined block equals the text, and keys rotate as described.
+ * Cells: in a seeded sample of injecting turns, and in the first user's first hit and miss with each arm, the KV cache
+ * has the cells that separate code computes. This needs a passed self-test: one joined block equals the text, and keys
+ * rotate alike.
  */
 export const cells: Check = ({ arms, answered, probes }) => {
   const injecting = arms.filter(({ injects }) => injects !== 'nothing').map(({ name }) => name);

@@ -14,7 +14,7 @@ export interface CheckInput extends RunTurns {
   readonly plan: RunSample;
   /** False for `--no-text`: answers and golds are hashes. */
   readonly textsStored: boolean;
-  /** Random weights: the answers show nothing. */
+  /** The model has random weights, so that its answers prove nothing. */
   readonly randomWeights: boolean;
 }
 

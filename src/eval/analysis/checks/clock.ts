@@ -11,7 +11,7 @@ const JOINING_MS = 2;
 const OWN_MS_PER_TOKEN = 0.005;
 /** For each given memory, shown or not: sorting, labelling, passing on. */
 const MS_PER_MEMORY = 0.005;
-/** The limit if this share of the engine's time is more. */
+/** This share of the engine's time is the limit if it is larger. */
 const OWN_SHARE = 0.02;
 /** With fewer turns, a few that waited for a core would move the median. */
 const MIN_TURNS = 20;
@@ -29,8 +29,8 @@ const UNPHASED_SHARE = 0.02;
 
 /**
  * Clock: the runner's stopwatch agrees with a second one, with the engine's own time and with the sum of the phases. No
- * system works outside its turns, or spends more outside of calls than building a prompt takes. Medians decide; on a busy
- * machine or for few turns, a limit must be exceeded in nine of ten turns.
+ * system works outside its turns, or spends more outside of calls than building a prompt takes. Medians decide; on a
+ * busy machine or for few turns, a limit must be exceeded in nine of ten turns.
  */
 export const clock: Check = ({ arms, answered, probes }) => {
   const timed = arms.flatMap((arm) => {

@@ -22,7 +22,7 @@ export const data: OptionalCheck = ({ probes: { reread } }) => {
   );
 };
 
-/** Scores: scoring the stored answers again, by the golds of the data file, gives the stored scores. Null for older runs. */
+/** Scores: scoring stored answers again by the golds of the data file gives the stored scores. Null for older runs. */
 export const scores: OptionalCheck = ({ probes: { reread } }) => {
   if (reread === undefined) return null;
   const { turns, withoutFile, withoutTexts } = reread;

@@ -11,7 +11,7 @@ interface Variation {
   readonly canDiffer: boolean;
 }
 
-/** Effect: if the data allow it, each arm and setting changes an outcome against the most similar arm. Undecided otherwise. */
+/** Effect: each arm and setting changes an outcome against the most similar arm; undecided if the data forbid it. */
 export const effect: Check = ({ arms, answered, probes }) => {
   const turns = new Map(arms.map(({ name }) => [name, turnsOfArm(answered, name)]));
   const baseline = arms.find(({ comparison }) => comparison === 'baseline');
@@ -49,7 +49,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
   return undecided('effect', `nothing in these data lets ${list(untestable)} differ; ${evidence}`);
 };
 
-/** True if answer, gold likelihood (beyond `floor`), sequence or counts differ; counts say nothing if `makingDiffers`. */
+/** True if answer, gold likelihood (beyond `floor`), ids or counts differ; the last two not if `makingDiffers`. */
 function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: number, makingDiffers: boolean): boolean {
   if (turn.answer.text !== base.answer.text) return true;
   const [own, other] = [turn.observed.goldLogProbability, base.observed.goldLogProbability];
@@ -120,7 +120,7 @@ function recurs(turns: Turns): boolean {
   return new Set(sets).size < sets.length;
 }
 
-/** The arm to differ from: with settings, the arm without one of them; of a variety, the plain arm; else the baseline. */
+/** The arm to differ from: for settings, the arm with one less; for variants of KV, the plain one; else the baseline. */
 function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTraits): ArmTraits {
   if (arm.base !== arm.name) {
     const sameBase = arms.filter((other) => other !== arm && other.base === arm.base);

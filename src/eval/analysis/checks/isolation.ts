@@ -6,9 +6,9 @@ import { type Check, decided, undecided } from './check.ts';
 const MIN_OWNERS = 0.8;
 
 /**
- * Isolation: planted secrets reach their owners and no other user, whether users ask one by one, concurrently, or through a
- * system that was reopened on the same store. Owners who hear their secret alone also hear it while others ask. No user is
- * served another user's KV cache. Undecided if no arm tells owners their own secrets.
+ * Isolation: planted secrets reach their owners and no other user, whether users ask one by one, concurrently, or
+ * through a system that was reopened on the same store. Owners who hear their secret alone also hear it while others
+ * ask. No user is served another user's KV cache. Undecided if no arm tells owners their own secrets.
  */
 export const isolation: Check = ({ probes, randomWeights }) => {
   const probed = probes.isolation?.arms ?? [];

@@ -34,9 +34,9 @@ function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string 
 }
 
 /**
- * Negative controls: without the right memories, arms answer closed items no more often than by chance, that is, than their
- * answers match golds of other items. Fails if the lower bound of a rate exceeds chance by two points, or if the memories
- * of another user include one of the asker's, contain an answer, or are more than the baseline has.
+ * Negative controls: without the right memories, arms answer closed items no more often than by chance, that is, than
+ * their answers match golds of other items. Fails if the lower bound of a rate exceeds chance by two points, or if the
+ * memories of another user include one of the asker's, contain an answer, or are more than the baseline has.
  */
 export const negativeControls: Check = ({ arms, answered, metrics, seed, textsStored, randomWeights }) => {
   const forbidden = forbiddenMemories(arms, answered);
@@ -119,7 +119,7 @@ function areApart(a: Golds, b: Golds): boolean {
   return !a.forms.some((one) => b.forms.some((other) => one.includes(other) || other.includes(one)));
 }
 
-/** Draws up to `MAX_PARTNERS` other items with golds that neither contain the item's golds nor are contained in them. */
+/** Draws up to `MAX_PARTNERS` other items with golds that do not contain the item's golds, or the reverse. */
 function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom): Golds[] {
   const partners: Golds[] = [];
   for (const other of random.inRandomOrder(pool)) {

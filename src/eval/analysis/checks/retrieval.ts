@@ -1,6 +1,6 @@
 import { decided, describeFaults, type OptionalCheck } from './check.ts';
 
-/** Retrieval: planted memories come back nearest first, and arms get what was retrieved, in order. Null for older runs. */
+/** Retrieval: planted memories are found nearest first; arms get what was retrieved, in order. Null for older runs. */
 export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: probe } }) => {
   const observed = answered.filter((turn) => turn.observed.asRetrieved !== undefined);
   const faults = describeFaults({

@@ -4,9 +4,10 @@ import type { Turns } from '../run-turns.ts';
 import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';
 
 /**
- * Reuse: a prompt cache in this process finds exactly the tokens that earlier prompts of its user share; each repeat finds
- * the same KV as the first; work before a turn (`@built=ahead`) is in its account. An engine's prefix cache is found, within
- * a block, only by turns that use it, and a server's answers agree with its counters. Null if nothing can be reused.
+ * Reuse: a prompt cache in this process finds exactly the tokens that earlier prompts of its user share; each repeat
+ * finds the same KV as the first; work before a turn (`@built=ahead`) is in its account. An engine's prefix cache gives
+ * each turn what it claims from it, to within a block, and a server's answers agree with its counters. Null if nothing
+ * can be reused.
  */
 export const reuse: OptionalCheck = (input) => {
   const { answered, plan, probes } = input;

@@ -3,7 +3,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 
-/** What it means if a list of observed memory ids is not empty. */
+/** The fault that each list of observed memory ids means if it is not empty. */
 const FAULTS = {
   foreign: 'show memories that they were not given',
   altered: 'show memories in other words',
@@ -18,8 +18,9 @@ function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits
 }
 
 /**
- * Same memories: all arms of an item use one retrieval. Each prompt shows all given memories that fit, word by word, and none
- * of the user's in another part. Arms with the rules of their reference arm show the same memories, in any order.
+ * Same memories: all arms of an item use one retrieval. Each prompt shows all given memories that fit, word by word,
+ * and none of the user's in another part. Arms with the rules of their reference arm show the same memories, in any
+ * order.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
   const observed = answered.filter((turn) => turn.observed.memories !== undefined);

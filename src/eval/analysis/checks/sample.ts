@@ -1,7 +1,7 @@
 import { plannedTurns } from '../planned-sample.ts';
 import { type Check, decided, undecided } from './check.ts';
 
-/** Sample: each planned turn has a row, arms run equally often at each place of the order, and the twin evaluates its prompts. */
+/** Sample: each planned turn has a row, arms run equally often at each place, the A/A twin evaluates its prompts. */
 export const sample: Check = ({ arms, answered, failed, plan }) => {
   if (plan.shard !== undefined) {
     return undecided('sample', `shard ${plan.shard} has only its own users: the merged run decides`);

@@ -6,9 +6,9 @@ import { type Check, type CheckInput, decided, examples, undecided } from './che
 import { plannedTurns } from '../planned-sample.ts';
 
 /**
- * Token accounting: an injecting turn fills the cells of its memories, and by the engine's meter evaluates the tokens behind
- * them, those that are recomputed or used to select them or to gate, and on a miss those that build KV. Cells are counted
- * from the stored prompt. Other turns must only evaluate what their account says.
+ * Token accounting: by the engine's meter, an injecting turn evaluates the tokens behind its memories, the recomputed
+ * ones, those for selecting them and for its gate, and on a miss those that build KV; the cells of its memories,
+ * counted from the stored prompt, are filled. Other turns evaluate what their account says.
  */
 export const tokenAccounting: Check = (input) => {
   const { arms, answered } = input;

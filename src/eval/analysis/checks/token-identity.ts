@@ -1,9 +1,9 @@
 import { type Check, decided, examples, pairWithReference, turnsWhere, undecided } from './check.ts';
 
 /**
- * Token identity: after a turn, the session holds the ids of its prompt and, if the arm claims the sequence of another arm,
- * the ids of that arm. Prompts are not compared if blocks share positions, since a session holds one id per position, or if
- * the arm keeps shared sink tokens, which are in no prompt.
+ * Token identity: after a turn, the session holds the ids of its prompt and, if the arm claims the sequence of another
+ * arm, the ids of that arm. Prompts are not compared if blocks share positions, since a session holds one id per
+ * position, or if the arm keeps shared sink tokens, which are in no prompt.
  */
 export const tokenIdentity: Check = ({ arms, answered }) => {
   const claims = arms.filter(({ equivalence, reference }) => equivalence !== 'none' && reference !== null);

@@ -7,7 +7,7 @@ export interface ArmPair {
   readonly b: string;
 }
 
-/** Pairs arms of two runs. @param names `rag`, or `rag/dki`. Default: arms of both runs @throws BenchError `not-found` */
+/** Pairs arms of two runs. @param names `rag`, or `rag/dki`. Default: all common arms @throws BenchError `not-found` */
 export function armPairs(a: ComparedRun, b: ComparedRun, names: readonly string[] | undefined): ArmPair[] {
   if (names === undefined) {
     const common = a.arms.filter((arm) => b.arms.includes(arm));

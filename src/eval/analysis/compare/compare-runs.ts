@@ -58,7 +58,7 @@ function requireComparable(a: ComparedRun, b: ComparedRun, force: boolean): void
   throw new BenchError('bad-option', message, 'compare runs of the same data and models, or add --force');
 }
 
-/** Compares two runs item by item. @throws BenchError `bad-option` if they are not comparable, `not-found` for an arm */
+/** Compares two runs item by item. @throws BenchError `bad-option` if not comparable, `not-found` for an arm */
 export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: ComparisonOptions) {
   const { arms, force, seed, margin } = options;
   const [a, b] = [comparedRun(first), comparedRun(second)];
@@ -75,10 +75,10 @@ export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: Co
   return {
     a: summary(a),
     b: summary(b),
-    // Data and models that differ; not empty only with --force.
+    // Data and models that differ; empty unless --force was given.
     forced: differentSubjects(a.run, b.run),
     settings: differentSettings(a, b),
-    // If there are any, times are not compared.
+    // Reasons not to compare times.
     machines,
     primary: a.metrics.primary.name,
     metrics: a.metrics.all.filter(({ name }) => compared.has(name)).map((metric) => metricDeclaration.parse(metric)),

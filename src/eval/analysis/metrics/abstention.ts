@@ -24,7 +24,7 @@ const HEDGES: Readonly<Record<KnownLanguage, RegExp>> = {
 
 const SENTENCE_END = /[.!?。！？]+/u;
 
-/** True for the data set's answer to unknown questions, or a lone sentence that begins with a refusal and does not hedge. */
+/** True for the data set's answer to unknown questions, or one sentence that begins with a refusal and has no hedge. */
 export function isAbstention(answer: string, unknownAnswer: string, language: Language): boolean {
   const form = normalise(answer, language);
   if (form === '') return false;

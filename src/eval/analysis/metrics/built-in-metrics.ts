@@ -17,6 +17,7 @@ function score(name: ScoreName, kind: MetricDeclaration['kind'], label: string):
 }
 
 const nats = { kind: 'continuous', unit: 'nats', direction: 'higher', margin: 0.05 } as const;
+const divergence = { ...nats, direction: 'lower' } as const;
 
 /** ln p per token of the gold; null for an absent item, and where the gold could not be scored. */
 function goldLogProb({ item, observed: { goldLogProbability, goldTokens } }: AnsweredResult): number | null {
@@ -24,7 +25,7 @@ function goldLogProb({ item, observed: { goldLogProbability, goldTokens } }: Ans
   return isScored ? goldLogProbability / goldTokens.length : null;
 }
 
-/** To add a metric: compute its value in `score-turn.ts`, or read it from the turn, and list it here. Its self-test follows. */
+/** To add a metric, compute it in `score-turn.ts` or read it from the turn, and list it here. Its self-test follows. */
 export const builtInMetrics: readonly MetricDefinition[] = [
   score('exactMatch', 'binary', 'exact match'),
   score('squadExactMatch', 'binary', 'SQuAD exact match'),
@@ -37,13 +38,7 @@ export const builtInMetrics: readonly MetricDefinition[] = [
   score('abstention', 'binary', 'abstention'),
   score('taskSuccess', 'binary', 'task success'),
   { ...nats, name: 'goldLogProb', label: 'gold answer', of: goldLogProb },
-  {
-    ...nats,
-    name: 'goldKl',
-    label: 'KL over the gold',
-    direction: 'lower',
-    of: ({ observed }) => observed.goldKl ?? null,
-  },
+  { ...divergence, name: 'goldKl', label: 'KL over the gold', of: ({ observed }) => observed.goldKl ?? null },
   {
     ...nats,
     name: 'goldLogProbability',
@@ -53,10 +48,9 @@ export const builtInMetrics: readonly MetricDefinition[] = [
   },
   { ...nats, name: 'freeLogProbability', label: 'own answer', of: ({ observed }) => observed.freeLogProbability },
   {
-    ...nats,
+    ...divergence,
     name: 'klDivergence',
     label: 'KL divergence, first token',
-    direction: 'lower',
     of: ({ observed }) => observed.agreement?.klDivergence ?? null,
   },
   {

@@ -67,8 +67,8 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
 }
 
 /**
- * 1 if the first sentence (as many as the gold has) contains a gold and no rival value, recital, negation or abstention;
- * else 0. A value that the question itself names is no rival. @see docs/metrics.md
+ * 1 if the first sentence (as many as the gold has) contains a gold and no rival value, recital, negation or
+ * abstention; else 0. A value that the question itself names is no rival. @see docs/metrics.md
  */
 export function contains(answer: string, golds: readonly string[], setting: AnswerSetting): 0 | 1 {
   const { unknownAnswer, language, version } = setting;

@@ -34,9 +34,9 @@ export function stemmedF1(answer: string, golds: readonly string[]): number {
 }
 
 /**
- * The score of LoCoMo's published evaluation, 0 to 1: F1 over Porter stems; for multi-hop questions the mean over the comma-separated
- * parts of the gold; for adversarial ones, which have no gold, 1 if the answer says that nothing is mentioned. The conversion
- * of the data already removed the explanations from the golds of open-domain questions.
+ * The score of LoCoMo's published evaluation, 0 to 1: F1 over Porter stems; for multi-hop questions the mean over the
+ * comma-separated parts of the gold; for adversarial ones, which have no gold, 1 if the answer says that nothing is
+ * mentioned. The conversion of the data already removed the explanations from the golds of open-domain questions.
  * @see Maharana et al. 2024; task_eval/evaluation.py of snap-research/locomo
  */
 export function locomoF1(answer: string, golds: readonly string[], category: string | undefined): number {

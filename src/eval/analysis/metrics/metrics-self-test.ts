@@ -103,9 +103,10 @@ function metricFault(metric: MetricDefinition, seed: number): string | null {
 }
 
 /**
- * The check `metrics`: text metrics give 1 to golds, 0 to silence, under 2 % to exchanged golds and more than 0 to paraphrases;
- * `contains` is not fooled by recitals, rivals, old values and negations; planted answers get the expected scores; and every
- * metric tells right from wrong. Golds are built-in ones and, for each language with two or more, those of the data.
+ * The check `metrics`: text metrics give 1 to golds, 0 to silence, under 2 % to exchanged golds and more than 0 to
+ * paraphrases; `contains` is not fooled by recitals, rivals, old values and negations; planted answers get the expected
+ * scores; and every metric tells right from wrong. Golds are built-in ones and, for each language with two or more,
+ * those of the data.
  * @param golds golds of the data by language @param options.own metrics of the calling program
  */
 export function metricsSelfTest(

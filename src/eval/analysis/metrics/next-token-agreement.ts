@@ -1,9 +1,9 @@
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 
-/** KL divergence Σ p ln(p ÷ q) in nats from the reference's next-token distribution p; `topOne`: same likeliest token. */
+/** KL divergence Σ p ln(p ÷ q), nats, p the reference's next-token distribution; `topOne`: same likeliest token. */
 export type Agreement = NonNullable<TurnObservation['agreement']>;
 
-/** The smallest positive 32-bit float: what llama.cpp rounds to 0 counts as this one, so that the divergence is finite. */
+/** The smallest positive 32-bit float replaces what llama.cpp rounds to 0, so that the divergence is finite. */
 const SMALLEST_PROBABILITY = 2 ** -149;
 
 /** @param probabilities q by token id @param reference p, equally long */

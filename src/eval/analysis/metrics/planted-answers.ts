@@ -140,7 +140,7 @@ function inOtherWidth(text: string): string {
 /** An expected score; `part`: between 0 and 1. */
 type Expected = 0 | 'part' | 1;
 
-/** What metrics reward: equal to the gold; answers with it; holds it anywhere; common words; declines an absent item. */
+/** What metrics reward: to equal the gold; answer with it; hold it anywhere; share words; decline an absent item. */
 type Kind = 'same' | 'contained' | 'anywhere' | 'overlap' | 'declined';
 
 interface Way {

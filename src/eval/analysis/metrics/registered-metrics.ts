@@ -15,9 +15,9 @@ const TAKEN = new Set([
 ]);
 
 /**
- * Adds a metric to every run that this process starts: its value is computed when a turn is written, stored with the turn,
- * averaged, and shown in the tables under its label. The self-test includes it: a metric that scores golds no better than other
- * answers fails the check `metrics`. A data set may name it as its `primaryMetric`.
+ * Adds a metric to every run that this process starts: its value is computed when a turn is written, stored with the
+ * turn, averaged, and shown in the tables under its label. The self-test includes it: a metric that scores golds no
+ * better than other answers fails the check `metrics`. A data set may name it as its `primaryMetric`.
  *
  * @example
  * import { loadBenchConfig, registerMetric, runBench } from 'dki-bench';

@@ -1,4 +1,4 @@
-/** Binary relevance; a repeated memory counts at its first rank. @see Voorhees 1999 (MRR); Järvelin and Kekäläinen 2002 */
+/** Binary relevance; repeated memories count at their first rank. @see Voorhees 1999; Järvelin and Kekäläinen 2002 */
 
 /** The share of the evidence among the first `k`, 0 to 1. @throws RangeError without evidence */
 export function recallAtK(ranked: readonly string[], evidence: readonly string[], k: number): number {
@@ -12,7 +12,7 @@ export function reciprocalRank(ranked: readonly string[], evidence: readonly str
   return first === -1 ? 0 : 1 / (first + 1);
 }
 
-/** Gain Σ 1 / log₂(rank + 1) of the first `k`, divided by that of the best list: 0 to 1. @throws RangeError as `recallAtK` */
+/** Gain Σ 1 / log₂(rank + 1) of the first `k`, divided by that of the best list. @throws RangeError as `recallAtK` */
 export function ndcgAtK(ranked: readonly string[], evidence: readonly string[], k: number): number {
   const gain = (list: readonly boolean[]): number =>
     list.slice(0, k).reduce((sum, isRelevant, index) => (isRelevant ? sum + 1 / Math.log2(index + 2) : sum), 0);

@@ -55,7 +55,7 @@ function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLan
   };
 }
 
-/** The funnel stages that all pieces of evidence pass. `evidenceRank`: the lowest of their ranks; null if one is missing. */
+/** The funnel stages that all pieces of evidence pass. `evidenceRank`: their lowest rank; null if one is missing. */
 function followEvidence(
   evidence: readonly string[],
   { storedIds, retrievedIds, keptIds, shown }: ScoredTurn,
@@ -83,7 +83,7 @@ export interface SuccessRule {
   readonly version: MetricsVersion;
 }
 
-/** Scores a turn. Task success is the named metric (else `contains`) on an answerable item, abstention on an absent one. */
+/** Scores a turn. Task success: the named metric (else `contains`) on answerable items, abstention on absent ones. */
 export function scoreTurn(
   item: ScoredItem,
   turn: ScoredTurn,

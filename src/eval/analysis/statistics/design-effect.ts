@@ -32,9 +32,9 @@ export function standardError({ variance, independent }: ReturnType<typeof clust
 const PRIOR_EVENTS = 0.5;
 
 /**
- * Design effect of shares or of their differences: variance over units ÷ that of independent items, pooled over arms, at least
- * 1. Few differing answers say little about units, so half an answer is added with the effect `prior`, by default the worst
- * case: items ÷ units. @param arms totals of the same items by arm @see Kish 1965
+ * Design effect of shares or of their differences: variance over units ÷ that of independent items, pooled over arms,
+ * at least 1. Few differing answers say little about units, so half an answer is added with the effect `prior`, by
+ * default the worst case: items ÷ units. @param arms totals of the same items by arm @see Kish 1965
  */
 export function designEffect(arms: readonly UnitTotals[], prior = Infinity): number {
   let [within, between, worst] = [0, 0, 1];
@@ -48,7 +48,7 @@ export function designEffect(arms: readonly UnitTotals[], prior = Infinity): num
   return Math.max(1, (between + PRIOR_EVENTS * Math.min(prior, worst)) / (within + PRIOR_EVENTS));
 }
 
-/** Design effect of pairs: that of values or of differences, whichever is larger, so that agreement never widens intervals. */
+/** Design effect of pairs: that of values or of differences, if larger, so that agreement never widens intervals. */
 export function pairedDesignEffect(values: readonly UnitTotals[], differences: readonly UnitTotals[]): number {
   const ofValues = designEffect(values);
   return Math.max(ofValues, designEffect(differences, ofValues));

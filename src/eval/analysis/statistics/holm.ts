@@ -1,4 +1,4 @@
-/** Adjusts p values, keeping their order: the i-th smallest of m is multiplied by m − i + 1. @see Holm 1979 */
+/** Adjusted p values in the given order: the i-th smallest of m times m − i + 1, never decreasing. @see Holm 1979 */
 export function holm(pValues: readonly number[]): number[] {
   const order = pValues.map((p, index) => ({ p, index })).sort((a, b) => a.p - b.p);
   const adjusted = new Array<number>(pValues.length);

@@ -13,7 +13,7 @@ export const unbounded: Interval = { low: -Infinity, high: Infinity };
 /** The share that a 95 % interval leaves out on either side. */
 export const TAIL = 0.025;
 
-/** 95 % interval of a mean of any range: Student's t on its standard error over units, with units − 1 degrees of freedom. */
+/** 95 % interval of a mean of any range: its standard error over units times Student's t with units − 1 degrees. */
 export function meanInterval(totals: UnitTotals): Interval {
   const found = clusteredMean(totals);
   if (found.units < 2) return unbounded;
@@ -22,8 +22,8 @@ export function meanInterval(totals: UnitTotals): Interval {
 }
 
 /**
- * 95 % interval of a mean of scores from 0 to 1: Wilson's score interval on the effective number of items, with Student's t on
- * units − 1 degrees of freedom. It stays within 0 and 1, and is no point even if all answers are right.
+ * 95 % interval of a mean of scores from 0 to 1: Wilson's score interval on the effective number of items, with
+ * Student's t on units − 1 degrees of freedom. It stays within 0 and 1, and is no point even if all answers are right.
  * @param prior design effect pooled over the arms of a run, for arms with few differing answers
  * @see Wilson 1927; Dean and Pagano 2015, Statistics in Medicine 34, on clustered proportions
  */

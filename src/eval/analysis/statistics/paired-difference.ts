@@ -26,8 +26,8 @@ export function pairedTotals(pairs: readonly Pair[]) {
 type PairedTotals = ReturnType<typeof pairedTotals>;
 
 /**
- * The mean of a − b of scores from 0 to 1: Tango's score on the pairs that differ, with Student's t. Pairs that differ by less
- * than 1 all count as differing by the typical amount, Σd² ÷ Σ|d|, which preserves mean and variance.
+ * The mean of a − b of scores from 0 to 1: Tango's score on the pairs that differ, with Student's t. Pairs that differ
+ * by less than 1 all count as differing by the typical amount, Σd² ÷ Σ|d|, which preserves mean and variance.
  * @param effect design effect, which reduces the number of pairs
  */
 export function shareDifference({ differences, gained, lost }: PairedTotals, effect: number): PairedDifference {
@@ -50,7 +50,7 @@ export function shareDifference({ differences, gained, lost }: PairedTotals, eff
   };
 }
 
-/** The mean of a − b for values of any range: Student's t over units. If all differences are equal, the interval is a point. */
+/** The mean of a − b for values of any range, by Student's t over units; a point if all differences are equal. */
 export function meanDifference({ differences }: Pick<PairedTotals, 'differences'>): PairedDifference {
   const found = clusteredMean(differences);
   const { mean: delta, items, units } = found;

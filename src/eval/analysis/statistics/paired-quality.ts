@@ -63,13 +63,13 @@ interface TestedArm {
   readonly pairs: readonly Pair[];
   /** A test was planned before the run; other arms are shown without one. */
   readonly planned: boolean;
-  /** It counts towards the pooled design effect. */
+  /** The arm counts towards the pooled design effect. */
   readonly pooled: boolean;
-  /** Every answer came from the same bits as the baseline's. */
+  /** Every answer was computed from the same bits as the baseline's. */
   readonly identical: boolean;
 }
 
-/** Differences of one metric between arms and their baseline, tested and judged as one family. @param margin in points */
+/** Differences of one metric between arms and their baseline, judged as one family. @param margin in points */
 export function judgeDifferences(
   metric: MetricDeclaration,
   arms: readonly TestedArm[],

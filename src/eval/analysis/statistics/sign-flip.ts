@@ -6,8 +6,8 @@ const EXACT_UNITS = 12;
 const FLIPS = 10_000;
 
 /**
- * Two-sided p value of "the arms do not differ", by flipping the signs of the units' differences: over all flips for up to 12
- * units that differ, otherwise over random flips with p = (extreme + 1) ÷ (flips + 1); 1 if no unit differs.
+ * Two-sided p value of "the arms do not differ", by flipping the signs of the units' differences: over all flips for up
+ * to 12 units that differ, otherwise over random flips with p = (extreme + 1) ÷ (flips + 1); 1 if no unit differs.
  * @see Phipson and Smyth 2010, "Permutation p-values should never be zero"
  */
 export function signFlipP(differences: Pick<UnitTotals, 'sums'>, seed: number, flips = FLIPS): number {

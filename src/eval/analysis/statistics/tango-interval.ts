@@ -12,8 +12,9 @@ export interface DiscordantPairs {
 const BISECTION_STEPS = 40;
 
 /**
- * Score statistic of a hypothetical difference of two paired proportions: the observed difference minus it, divided by the standard
- * error under the maximum-likelihood proportions that have this difference. Infinite for an impossible difference.
+ * Score statistic of a hypothetical difference of two paired proportions: the observed difference minus it, divided by
+ * the standard error under the maximum-likelihood proportions that have this difference. Infinite for an impossible
+ * difference.
  * @see Tango 1998, Statistics in Medicine 17, equation 8
  */
 export function tangoScore({ pairs, wins, losses }: DiscordantPairs, difference: number): number {

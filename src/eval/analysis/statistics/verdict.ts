@@ -13,7 +13,7 @@ export const LEVEL = 0.05;
 /** Default of `--margin`, in points. */
 const DEFAULT_MARGIN = 2;
 
-/** The margin of a metric in the scale of its values. `--margin`, unless left at its default, replaces those of metrics in %. */
+/** The margin of a metric in the scale of its values. In %, a `--margin` that is not the default replaces it. */
 export function marginOf({ unit, margin }: Pick<MetricDeclaration, 'unit' | 'margin'>, points: number): number {
   if (unit !== '%') return margin;
   return (points === DEFAULT_MARGIN ? margin : points) / 100;
@@ -40,8 +40,8 @@ export interface Judgement {
 }
 
 /**
- * Judges planned arms by one metric, as a family: kept if a loss of the margin is refuted (one-sided, 2.5 %), else lost if a
- * loss is shown (two-sided, 5 %), else undecided. @param margin in the scale of the values: 0.02 is two points
+ * Judges planned arms by one metric, as a family: kept if a loss of the margin is refuted (one-sided, 2.5 %), else lost
+ * if a loss is shown (two-sided, 5 %), else undecided. @param margin in the scale of the values: 0.02 is two points
  */
 export function judgeFamily(members: readonly FamilyMember[], margin: number): Judgement[] {
   const planned = members.filter(({ p }) => p !== null);

@@ -44,7 +44,7 @@ function counts<Name extends string>(
   return found;
 }
 
-/** For each user: `everything` if the primary arm always retrieved all memories, so that one set recurs; else `selection`. */
+/** By user: `everything` if the primary arm always retrieved all memories, so that one set recurs; else `selection`. */
 export function retrievalKinds(answered: Turns, arms: readonly ArmTraits[]): ReadonlyMap<string, RetrievalKind> {
   const primary = arms.find(({ comparison }) => comparison === 'primary')?.name;
   const kinds = new Map<string, RetrievalKind>();
@@ -78,7 +78,7 @@ interface ResultsSettings {
   readonly qualityKnown: boolean;
 }
 
-/** The results of one arm; its cost columns are over the cache hits of the primary arm, the same items for every arm. */
+/** The results of one arm; its costs are over the cache hits of the primary arm, the same items for every arm. */
 export function armResults(
   arm: ArmTraits,
   answered: Turns,
@@ -131,7 +131,7 @@ function isRight({ scores: { taskSuccess } }: AnsweredResult): number | null {
   return taskSuccess === null ? null : Number(taskSuccess === 1);
 }
 
-/** The share of answers equal to the baseline's, and items that turn right or wrong; undefined without a common item. */
+/** The share of answers equal to the baseline's, and items that turn right or wrong; undefined without common items. */
 function fidelityTo(baseline: Turns, turns: Turns): ArmResults['fidelity'] {
   const counterpart = counterpartIn(baseline);
   const sameAnswer = estimateShare(

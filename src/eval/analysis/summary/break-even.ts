@@ -50,9 +50,9 @@ function contributions(observations: readonly Observation[], unit: (one: Observa
 }
 
 /**
- * The first turn N at which `first + (N − 1) · later`, two means over the same users, is no longer above zero; null for never.
- * Its 95 % interval reaches from the first turn at which the lower bound of the sum is no longer above zero to the first at
- * which the upper bound is not (Student's t over users; over observations of a single user).
+ * The first turn N at which `first + (N − 1) · later`, two means over the same users, is no longer above zero; null for
+ * never. Its 95 % interval reaches from the first turn at which the lower bound of the sum is no longer above zero to
+ * the first at which the upper bound is not (Student's t over users; over observations of a single user).
  * @param first extra cost of the first turn, one observation per item @param later extra cost of each later turn
  * @see Fieller 1954, Journal of the Royal Statistical Society B 16, on the interval of a ratio
  */

@@ -42,7 +42,7 @@ function areIdentical(turns: Turns, others: Turns): boolean {
   );
 }
 
-/** Compares every arm with the baseline, costs also with prefix caching; each metric and each cost is a family of tests. */
+/** Compares every arm with the baseline, costs also with prefix caching; each metric or cost is a family of tests. */
 export function compareArms(
   answered: Turns,
   arms: readonly ArmTraits[],

@@ -7,7 +7,7 @@ import { holm } from '../statistics/holm.ts';
 import { mean, type Observation, sum, unitTotals } from '../statistics/observations.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 
-/** Tests whether the primary metric, and the primary arm's TTFT relative to the baseline, differ between kinds of machine. */
+/** Tests whether the primary metric, and the primary arm's TTFT ÷ the baseline's, differ between kinds of machine. */
 export function machineDifferences(
   answered: Turns,
   machines: readonly MachineKind[],
@@ -44,8 +44,8 @@ export function machineDifferences(
 const PERMUTATIONS = 10_000;
 
 /**
- * p value of "the groups do not differ": the sum of squares between groups of user means under random permutations of users,
- * (extreme + 1) ÷ (permutations + 1). Null for fewer than two groups.
+ * p value of "the groups do not differ": the sum of squares between groups of user means under random permutations of
+ * users, (extreme + 1) ÷ (permutations + 1). Null for fewer than two groups.
  * @see Pitman 1937, "Significance tests which may be applied to samples from any populations"
  */
 export function groupDifferenceP(groups: readonly (readonly Observation[])[], seed: number): number | null {

@@ -156,7 +156,7 @@ export function describeMethod(arm: ArmTraits): Method {
   return { method, kind: arm.evict === undefined ? 'recomputed' : 'evicted', budget: number };
 }
 
-/** The arm that selects as many random tokens with the same settings; undefined if none ran, or if all or none are selected. */
+/** The arm that selects as many random tokens, settings alike; undefined if none ran, or all or none are selected. */
 export function randomControl(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits | undefined {
   const { rule = 'link', number = 'all' } = selectionRule(arm) ?? {};
   const leavesNothing = ['0', '1', 'all'].includes(number);

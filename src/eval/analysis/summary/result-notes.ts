@@ -69,7 +69,7 @@ export function answerPrefixNotes(
   return [`${scope}${without} of ${items.size} items have no answer prefix and were asked ${instead}`];
 }
 
-/** A note on a primary metric that no answer satisfies though some contain the gold, as from a model that writes sentences. */
+/** A note on a primary metric that no answer satisfies though some contain the gold: the model writes sentences. */
 export function metricNotes(answered: Turns, { all, primary }: RunMetrics): string[] {
   const contains = all.find(({ name }) => name === 'contains')!;
   const above = (metric: MetricDefinition): number => answered.filter((turn) => (metric.of(turn) ?? 0) > 0).length;
