@@ -4,7 +4,10 @@ import { TransformersEmbedder } from '../../models/embedding/transformers-embedd
 import type { CallOptions } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
-import { usesLanguageModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import {
+  usesLanguageModel,
+  type ReadPreRetrievalConfig,
+} from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { chooseVectorBackend } from '../../retrieval/vectors/choose-vector-backend.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { coresOfWorker } from './workers/number-of-workers.ts';

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { parseSalienceWeights } from '../../config/salience-weights.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { usesLanguageModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import {
+  usesLanguageModel,
+  type ReadPreRetrievalConfig,
+} from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../retrieval/open-retriever.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-ranking.ts';
