@@ -14,7 +14,6 @@ import { coresOfWorker } from './workers/number-of-workers.ts';
 import { readPreRetrievalFile } from './plan/read-pre-retrieval-file.ts';
 import type { Suite } from './suite.ts';
 
-/** The models that a process has loaded, and its vector backend. */
 export class LoadedModels implements AsyncDisposable {
   readonly engine: Engine;
   readonly embeddings: EmbeddingService;

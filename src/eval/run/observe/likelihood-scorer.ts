@@ -99,14 +99,13 @@ export class LikelihoodScorer {
     return digest([cells.positions, ...cells.keys, ...cells.values]);
   }
 
-  /** @param start `begin` brings the scoring session to where scoring starts; `cells` is the digest of its cells */
+  /** `begin` brings the scoring session to where scoring starts; `cells` is the digest of its cells */
   async #scoreOnce(
-    start: { readonly cells: string | null; readonly begin: () => Promise<void> },
+    { cells, begin }: { readonly cells: string | null; readonly begin: () => Promise<void> },
     suffix: readonly TokenId[],
     { gold, own }: ScoredTexts,
     options: CallOptions,
   ): Promise<TurnScore> {
-    const { cells, begin } = start;
     const key = [cells, suffix, gold.suffix, gold.answer, own ?? []].join(':');
     const known = cells === null ? undefined : this.#known.get(key);
     if (known !== undefined) return known;

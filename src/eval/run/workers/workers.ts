@@ -61,7 +61,6 @@ interface WorkersSettings extends Pick<WorkerTask, 'config' | 'suite' | 'folder'
   readonly hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
 }
 
-/** The worker processes of a run. */
 export class Workers implements AsyncDisposable {
   /** Notes for readers of the run: workers that ended early. */
   readonly notes: string[] = [];
