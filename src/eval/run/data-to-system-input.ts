@@ -7,7 +7,7 @@ export interface MemoryEntry {
   readonly metadata: Readonly<Record<string, unknown>> & Pick<DatasetMemory, 'createdAt'>;
 }
 
-/** Converts a memory of a data set. Metadata have the names that retrievers read, such as `memory_type`. */
+/** Metadata have the names that retrievers read, such as `memory_type`. */
 export function memoryEntry(memory: DatasetMemory): MemoryEntry {
   const { memoryId, content, createdAt, preference, memoryType: memory_type } = memory;
   const { relation, value, updatedAt, uri, scope, section, reinforcement, links, confidence } = memory;

@@ -48,7 +48,6 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     openRunRetriever(parts, settings, `${run.id}${place.suffix}${name}`, folder);
   const retrievalRecorder = new RetrievalRecorder(await openRetriever('', place.folder));
   const { retriever } = retrievalRecorder;
-  // If false, the run stores hashes instead of texts, and no token ids.
   const keepsTexts = { storesTexts: storesTexts(run) };
   const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
   const arms = await openArms(prepared, run.id, keeper);

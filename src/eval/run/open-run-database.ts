@@ -2,7 +2,6 @@ import { controlCharacters } from '../../base/control-characters.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 
-/** Opens the database of runs. With `databaseEcho` it prints every statement to standard error. */
 export function openRunDatabase({ db, databaseEcho }: Pick<BenchConfig, 'db' | 'databaseEcho'>): BenchDatabase {
   // SQL may contain texts of users: control characters would reach the terminal.
   const echo = (sql: string) => void process.stderr.write(`${sql.replaceAll(controlCharacters, ' ')}\n`);

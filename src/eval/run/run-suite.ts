@@ -69,7 +69,6 @@ export async function runSuite(
   const chosen = begun === undefined ? suiteOptions(config, suite) : resumedConfig(config, begun);
   const options = withWorkers(chosen, suite, { ...hooks, canStart: startWorker !== undefined });
   if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
-  // `options` name the engine that a resumed run began with.
   const engines = compose(options);
   const fetched = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   const folder = join(fetched.out, name);

@@ -24,7 +24,7 @@ export interface TurnReplay extends AsyncDisposable {
   begin(leftOut?: string): Promise<readonly TokenId[]>;
 }
 
-/** Opens the replay for a turn. It leaves out a block by not joining it, and text by evaluating what follows again. */
+/** Opens the replay for a turn: of blocks if it injected blocks, else of text. */
 export async function openReplay(turn: StoredSequence, engine: Engine, session: EngineSession): Promise<TurnReplay> {
   const { injection } = turn;
   if (injection !== null && injection.recipe !== null) {

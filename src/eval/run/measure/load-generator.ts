@@ -119,7 +119,7 @@ async function serve(
   };
   try {
     const response = await system.chat({ ...request, onText });
-    // An answer that was cut short is no turn.
+    // An aborted answer is not a turn.
     request.signal.throwIfAborted();
     const doneMs = now();
     return { firstTokenMs: firstTokenMs ?? doneMs, doneMs, response };

@@ -6,7 +6,6 @@ export interface RecordedRetrieval {
   readonly ms: number;
 }
 
-/** Wraps the retriever of a run to record its last retrieval. */
 export class RetrievalRecorder {
   readonly retriever: Retriever;
   last: RecordedRetrieval | undefined;

@@ -11,14 +11,13 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 export interface RecordedGeneration {
   /** The engine's session, not the recorded one. */
   readonly session: EngineSession;
-  /** Session tokens in front of the suffix. */
   readonly before: readonly TokenId[];
   readonly suffix: readonly TokenId[];
   readonly limits: GenerationLimits;
   readonly given: Generation;
 }
 
-/** What was recorded of a turn. Times in milliseconds. */
+/** Times are in milliseconds. */
 export interface RecordedTurn {
   /** From the call to the first token of the last generation; null if nothing was generated. */
   readonly firstTokenMs: number | null;
@@ -73,7 +72,7 @@ class OpenWork {
     if (--this.#calls === 0) this.#watchedMs += performance.now() - this.#since;
   }
 
-  /** Notes the first token of a generation; that of a later generation replaces it. */
+  /** Notes the first token of a generation; a later generation replaces it. */
   firstToken(): void {
     this.#first = this.#now();
   }

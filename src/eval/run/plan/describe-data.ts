@@ -3,7 +3,7 @@ import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../../data/d
 import type { DatasetPart, RunDescription } from '../../../store/records/run-description.ts';
 import { drawnDatasets } from './plan-users.ts';
 
-/** Describes the data of a run. @param users the drawn users, with their drawn items */
+/** @param users the drawn users, with their drawn items */
 export function describeData(data: RunDatasets, users: readonly DatasetUser[]): RunDescription['dataset'] {
   const { name, sha256, parts } = data;
   const asked = users.flatMap((user) => user.items.map((item) => ({ user, item })));

@@ -51,7 +51,7 @@ export async function mergeQueue(target: BenchDatabase, reader: QueueReader, pla
   });
 }
 
-/** Writes all result bundles into a database, each under a run for its worker. */
+/** Writes all bundles into a database, under one run per worker. */
 async function stagedParts(staged: BenchDatabase, reader: QueueReader, planned: PlannedRun) {
   const { schemaVersion: _, ...plan } = planned.plan;
   const runs = new RunRepository(staged);

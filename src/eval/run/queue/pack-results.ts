@@ -46,12 +46,12 @@ export async function packBundle(bundle: UserBundle | IsolationBundle): Promise<
   return { content, turns: 'turns' in bundle ? bundle.turns.length : 0 };
 }
 
-/** Reads the results of a user. @throws BenchError `database` if the content is not a bundle */
+/** @throws BenchError `database` if the content is not a bundle */
 export async function unpackUserBundle(content: Buffer, userId: string): Promise<UserBundle> {
   return readRecord(userBundle, await document(content), `the results of user ${userId}`);
 }
 
-/** Reads the results of the isolation probe. @throws BenchError `database` if the content is not a bundle */
+/** @throws BenchError `database` if the content is not a bundle */
 export async function unpackIsolationBundle(content: Buffer): Promise<IsolationBundle> {
   return readRecord(isolationBundle, await document(content), 'the results of the isolation probe');
 }

@@ -204,7 +204,7 @@ export class UserRun {
     const { arm, system, session, recorder } = open;
     const turn = `${request.sessionId} ${item.itemId}`;
     const { value, recorded } = await recorder.turn(() => system.chat({ ...request, signal }), turn);
-    // An answer that was cut short is no turn.
+    // An aborted answer is not a turn.
     signal.throwIfAborted();
     const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
     const sharedTokens = arm.requires.includes('promptCache')

@@ -2,7 +2,7 @@ import type { WorkerCounts } from '../../../store/records/worker-result-bundle.t
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Statistics of a retriever that are summed over workers. All others are the same for all workers. */
+/** Retriever statistics that are summed; all others are the same for all workers. */
 const RETRIEVER_COUNTS =
   /^(memories|namespaces|entries|fallbacks|failures|strategies|answers|wouldBeFiltered|queryCache|embeddings)$/;
 
