@@ -1,7 +1,7 @@
 import type { Comparison, RunResults } from '../src/store/records/run-results.ts';
 import { baselineArm, findComparison, ratioText } from '../src/report/arm-roles.ts';
-import { primaryMetric } from '../src/report/shown-metric.ts';
-import { formatInterval, formatNumber } from '../src/render/table.ts';
+import { primaryMetric } from '../src/report/metric-display.ts';
+import { formatInterval, formatNumber } from '../src/render/format-number.ts';
 import { keptShare, methodsTable } from '../src/report/tables/methods-tables.ts';
 import { placementTable } from '../src/report/tables/ablation-tables.ts';
 import type { BareTable } from './real-model-tables.ts';

@@ -11,7 +11,7 @@ import { BenchError } from '../src/base/bench-error.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { type ArmResults, type RunResults, runResults } from '../src/store/records/run-results.ts';
 import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
-import { renderMarkdown } from '../src/render/markdown.ts';
+import { renderMarkdown } from '../src/render/table-markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
 import { ablationTable } from '../src/report/tables/ablation-tables.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';

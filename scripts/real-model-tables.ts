@@ -1,8 +1,9 @@
 import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from '../src/report/arm-roles.ts';
-import { metricNamed, primaryMetric } from '../src/report/shown-metric.ts';
+import { metricNamed, primaryMetric } from '../src/report/metric-display.ts';
 import { differenceToBaseline } from '../src/report/tables/build-arm-table.ts';
 import { verdictText } from '../src/report/tables/comparisons-table.ts';
-import { countColumn, formatInterval, formatNumber, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
+import { countColumn, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
+import { formatInterval, formatNumber } from '../src/render/format-number.ts';
 import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/run-results.ts';
 
 /** A table for a document, whose own words replace caption and notes. */

@@ -6,7 +6,8 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/flags-from-schema.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
-import { counted, printable } from '../render/printable.ts';
+import { printable } from '../render/printable.ts';
+import { countText } from '../render/format-number.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import { armHelp } from './arm-help.ts';
 import { chatArms } from './chat/chat-arms.ts';
@@ -59,7 +60,7 @@ async function chat({ arm, user, session, ...flags }: ChatFlags): Promise<void> 
   using terminal = new Terminal(user);
   await using chatSession = await openSession(config, setup);
   if (!config.quiet) {
-    const memories = counted((await chatSession.memories()).list().length, 'memory', 'memories');
+    const memories = countText((await chatSession.memories()).list().length, 'memory', 'memories');
     process.stderr.write(
       `${printable(user)} chats with ${chatSession.arm}, with ${memories}; /help lists the commands\n`,
     );

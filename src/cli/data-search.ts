@@ -14,9 +14,9 @@ import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { memoryEntry } from '../eval/run/data-to-system-input.ts';
 import { readPreRetrievalFile } from '../eval/run/plan/read-pre-retrieval-file.ts';
 import { printable, printableJson } from '../render/printable.ts';
-import { formatNumber } from '../render/table.ts';
-import { coloured, emphasised, type Page } from '../render/terminal.ts';
-import { hanging, hangingText, padText, textWidth, wrapText } from '../render/text-width.ts';
+import { formatNumber } from '../render/format-number.ts';
+import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
+import { hanging, hangingText, padText, textWidth, wrapText } from '../render/wrap-text.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import type { MemorySearchResult, Retrieval } from '../retrieval/retriever.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
@@ -97,7 +97,7 @@ async function retrieve(question: string, user: DatasetUser, now: Date, given: B
   }
 }
 
-export function searchText(found: SearchOutput, page: Page): string {
+export function searchText(found: SearchOutput, page: TerminalPage): string {
   const { user, dataset, at, held, memories, summary } = found;
   const heading = `${memories.length} of ${held} memories of ${user}, ${dataset}, asked at ${at.slice(0, 16).replace('T', ' ')}`;
   const parts = [
@@ -108,7 +108,10 @@ export function searchText(found: SearchOutput, page: Page): string {
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function facts({ strategy, timingsMs, flags, details, tokensUsed, tokenBudget }: SearchOutput, page: Page): string[] {
+function facts(
+  { strategy, timingsMs, flags, details, tokensUsed, tokenBudget }: SearchOutput,
+  page: TerminalPage,
+): string[] {
   const { embedding, search, ranking } = timingsMs;
   const ms = (value: number): string => `${formatNumber(value, 1)} ms`;
   const rows: (readonly [string, string])[] = [
@@ -139,7 +142,7 @@ function words(key: string): string {
   return printable(key.replaceAll('_', ' ').replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 }
 
-function memoryLines(memories: readonly MemorySearchResult[], page: Page): string[] {
+function memoryLines(memories: readonly MemorySearchResult[], page: TerminalPage): string[] {
   const rankColumns = String(memories.length).length;
   const idColumns = Math.max(...memories.map(({ memoryId }) => textWidth(printable(memoryId))));
   const before = rankColumns + GAP + 6 + GAP;
@@ -154,7 +157,7 @@ function memoryLines(memories: readonly MemorySearchResult[], page: Page): strin
   });
 }
 
-function indented(text: string, page: Page): string[] {
+function indented(text: string, page: TerminalPage): string[] {
   const lines = text.trimEnd().split('\n');
   return lines.flatMap((line) => wrapped(line, page.width - GAP).map((part) => `${' '.repeat(GAP)}${part}`.trimEnd()));
 }

@@ -16,7 +16,7 @@ import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieva
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import { promptFormOf } from '../systems/prompt/chat-form.ts';
-import { counted } from '../render/printable.ts';
+import { countText } from '../render/format-number.ts';
 import { displayPath } from './output.ts';
 
 export interface Finding {
@@ -43,7 +43,7 @@ function nearestFolder(folder: string): string {
 
 function cores(): Finding {
   const count = availableParallelism();
-  const found = `${counted(count, 'core')}, ${gibibytes(freemem())} of memory free`;
+  const found = `${countText(count, 'core')}, ${gibibytes(freemem())} of memory free`;
   return count > 1 ? works(found) : warning(found, 'times will vary more; run nothing else');
 }
 

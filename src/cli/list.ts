@@ -3,8 +3,8 @@ import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts'
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printable, printableJson } from '../render/printable.ts';
-import { renderTerminal } from '../render/terminal.ts';
-import { metricsTable } from '../report/dataset-model-metric-tables.ts';
+import { renderTerminal } from '../render/table-terminal.ts';
+import { metricsTable } from '../report/list-command-tables.ts';
 import { metricDeclaration } from '../store/records/run-description.ts';
 import { armSummary, everyArm } from './arm-help.ts';
 import { listDatasets } from './data.ts';

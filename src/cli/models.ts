@@ -14,8 +14,8 @@ import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } fro
 import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../models/registry.ts';
 import { printableJson } from '../render/printable.ts';
-import { renderTerminal } from '../render/terminal.ts';
-import { askedInWords, megabytes, modelsTable } from '../report/dataset-model-metric-tables.ts';
+import { renderTerminal } from '../render/table-terminal.ts';
+import { askedInWords, megabytes, modelsTable } from '../report/list-command-tables.ts';
 import { withInterrupt } from './with-interrupt.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printResult, terminalPage } from './output.ts';

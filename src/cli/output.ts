@@ -1,13 +1,16 @@
 import { relative } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import { printable, printableJson } from '../render/printable.ts';
-import type { Page } from '../render/terminal.ts';
-import { hangingText } from '../render/text-width.ts';
+import type { TerminalPage } from '../render/terminal-style.ts';
+import { hangingText } from '../render/wrap-text.ts';
 
 const DEFAULT_COLUMNS = 80;
 
 /** Width and colours of a stream: 80 columns and no colours if it is not a terminal; see NO_COLOR, FORCE_COLOR. */
-export function terminalPage(stream: WriteStream = process.stdout, environment: NodeJS.ProcessEnv = process.env): Page {
+export function terminalPage(
+  stream: WriteStream = process.stdout,
+  environment: NodeJS.ProcessEnv = process.env,
+): TerminalPage {
   const forced = !['', '0', 'false'].includes(environment['FORCE_COLOR'] ?? '');
   if (!stream.isTTY) return { width: DEFAULT_COLUMNS, colour: forced };
   const wanted = forced || ((environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb');

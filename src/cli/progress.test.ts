@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { expect, it } from 'vitest';
-import { duration } from '../render/duration.ts';
+import { durationText } from '../render/format-number.ts';
 import { downloadText, estimateLine, ProgressDisplay, turnsText } from './progress.ts';
 
 it('says the share, the speed of this session and the time left', () => {
@@ -9,7 +9,7 @@ it('says the share, the speed of this session and the time left', () => {
     '██████░░░░░░░░░░░░░░░░░░ 25 % of 240 turns · 10.0 turns/s · 18 s left',
   );
   expect(turnsText({ phase: 'turns', done: 1, total: 240 }, 0, 1)).toBe('░░░░░░░░░░░░░░░░░░░░░░░░ 0 % of 240 turns');
-  expect(duration(80_400)).toBe('1 min 20 s');
+  expect(durationText(80_400)).toBe('1 min 20 s');
 });
 
 it('writes a line for a phase and for each tenth of the turns where there is no terminal', () => {

@@ -3,7 +3,7 @@ import ora from 'ora';
 import type { DownloadProgress } from '../models/hub/fetch-hub-file.ts';
 import type { Progress } from '../eval/run/bench-hooks.ts';
 import type { RunEstimate } from '../eval/run/plan/run-estimate.ts';
-import { duration } from '../render/duration.ts';
+import { durationText } from '../render/format-number.ts';
 
 const phases: Readonly<Record<Exclude<Progress['phase'], 'turns'>, string>> = {
   load: 'loading model, embedder and data',
@@ -56,7 +56,7 @@ const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
 /** ` · SPEED · TIME left`; empty before anything was done. */
 function speedText(done: number, left: number, elapsedMs: number, speed: (perSecond: number) => string): string {
   const perMs = elapsedMs > 0 ? done / elapsedMs : 0;
-  return perMs > 0 ? ` · ${speed(perMs * 1000)} · ${duration(left / perMs)} left` : '';
+  return perMs > 0 ? ` · ${speed(perMs * 1000)} · ${durationText(left / perMs)} left` : '';
 }
 
 /** Between 0 and 1, even if a server sends more than it stated. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { shellWord } from '../render/printable.ts';
+import { shellWord } from '../render/shell-word.ts';
 import { displayPath } from './output.ts';
 
 type Location = Pick<BenchConfig, 'out' | 'db'>;

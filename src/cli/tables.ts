@@ -7,7 +7,7 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { hasEnded, resultsOf, resultsOfRuns } from '../eval/analysis/results-from-stored-turns.ts';
 import { findRuns } from '../eval/analysis/find-runs.ts';
 import { isUnfinished, unfinishedResults } from '../eval/analysis/unfinished-run-results.ts';
-import { tableAsJson } from '../render/json.ts';
+import { tableAsJson } from '../render/table-json.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { lackOfProof, progressText } from '../report/validity-caveats.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';

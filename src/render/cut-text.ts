@@ -1,4 +1,5 @@
-import { groupedNumber, printable } from './printable.ts';
+import { printable } from './printable.ts';
+import { groupedNumber } from './format-number.ts';
 
 const LISTED_CHARACTERS = 120;
 /** Length of an escape such as `&quot;` or `\u202e`. */

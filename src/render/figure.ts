@@ -1,7 +1,7 @@
 import type { Config, TopLevelSpec } from 'vega-lite';
-import { csvText } from './csv.ts';
+import { csvText } from './table-csv.ts';
 import { printable, printableJson } from './printable.ts';
-import { wrapText } from './text-width.ts';
+import { wrapText } from './wrap-text.ts';
 
 /** A row of data: one value per field, null for none. All rows of a figure have the same fields. */
 export type FigureRow = Readonly<Record<string, string | number | null>>;

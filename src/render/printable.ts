@@ -10,13 +10,6 @@ export function printable(text: string): string {
   });
 }
 
-/** A word for a shell: plain, in single quotes, or with control characters as a shell reads their escapes. */
-export function shellWord(word: string): string {
-  if (/^[\w./:,@=-]+$/.test(word)) return word;
-  if (printable(word) !== word) return `$'${printable(word.replaceAll(/['\\]/g, String.raw`\$&`))}'`;
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
-}
-
 /** Escapes the control characters that JSON allows in its texts; line breaks between its parts stay. */
 export function escapedControls(json: string): string {
   return json.replace(controlCharacters, (character) =>
@@ -27,14 +20,4 @@ export function escapedControls(json: string): string {
 /** Renders a value as indented JSON that is safe in a terminal. */
 export function printableJson(value: unknown): string {
   return `${escapedControls(JSON.stringify(value, null, 2))}\n`;
-}
-
-/** `1 memory`, `2 memories` */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
-/** A whole number in groups of three: `4,400`. A process's first `toLocaleString` would take longer than a page. */
-export function groupedNumber(value: number): string {
-  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { cutRemark, cutText } from './cut-text.ts';
-import { groupedNumber, printable, printableJson } from './printable.ts';
-import { renderCsv } from './csv.ts';
-import { renderJson } from './json.ts';
-import { renderLatex } from './latex.ts';
-import { renderMarkdown } from './markdown.ts';
-import { renderTerminal } from './terminal.ts';
+import { printable, printableJson } from './printable.ts';
+import { groupedNumber } from './format-number.ts';
+import { renderCsv } from './table-csv.ts';
+import { renderJson } from './table-json.ts';
+import { renderLatex } from './table-latex.ts';
+import { renderMarkdown } from './table-markdown.ts';
+import { renderTerminal } from './table-terminal.ts';
 import { breakdownTable } from '../report/tables/breakdown-tables.ts';
 import { checksTable } from '../report/tables/checks-table.ts';
 import { tableOne } from '../report/tables/table-one.ts';
 import { none, type Table, textCell } from './table.ts';
-import { textWidth, wrapText } from './text-width.ts';
+import { textWidth, wrapText } from './wrap-text.ts';
 
 const columns = [
   { key: 'x', heading: 'share (%)', kind: 'interval' },

@@ -1,7 +1,8 @@
 import { html, raw } from 'hono/html';
 import { cutForPage, cutRemark } from './cut-text.ts';
-import type { Html } from './html-table.ts';
-import { groupedNumber, printable } from './printable.ts';
+import type { Html } from './html.ts';
+import { printable } from './printable.ts';
+import { groupedNumber } from './format-number.ts';
 import {
   type BarPart,
   type Content,

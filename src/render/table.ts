@@ -3,6 +3,7 @@
  * this folder. Figures are drawn by `figure.ts`. Nothing here knows what a run is.
  */
 import type { Estimate } from '../store/records/estimate.ts';
+import { formatInterval, formatNumber } from './format-number.ts';
 
 /** A value of a table, in the unit of its column. */
 export type Cell =
@@ -140,19 +141,6 @@ export interface Difference {
   readonly delta: number;
   readonly low: number;
   readonly high: number;
-}
-
-/** A number for readers: `1234.5`, with a true minus sign, and never `−0.0`; `–` if it is not finite. */
-export function formatNumber(value: number, digits: number): string {
-  if (!Number.isFinite(value)) return '–';
-  const text = value.toFixed(digits);
-  return Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−');
-}
-
-/** `14.7 [7.0, 23.4]`: a value and the bounds of its interval. */
-export function formatInterval(parts: readonly [value: number, low: number, high: number], digits: number): string {
-  const [value, ...bounds] = parts.map((part) => formatNumber(part, digits));
-  return `${value!} [${bounds.join(', ')}]`;
 }
 
 /** A cell for readers: `97.2 [95.1, 98.6]`, `–` without a value. */

@@ -1,6 +1,7 @@
 import { prefixCacheArm as findPrefixCache } from '../eval/analysis/summary/compared-arms.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
-import { type Difference, formatInterval } from '../render/table.ts';
+import { type Difference } from '../render/table.ts';
+import { formatInterval } from '../render/format-number.ts';
 
 /** The arm that all others are compared with; undefined if it did not run. */
 export const baselineArm = (arms: readonly ArmResults[]): ArmResults | undefined =>

@@ -1,10 +1,10 @@
 import type { Spread } from '../data/verify/dataset-statistics.ts';
 import type { Finding } from '../data/read-records.ts';
 import type { Verification } from '../data/verify/verify-dataset.ts';
-import { counted, printable } from '../render/printable.ts';
-import { coloured, emphasised, type Page } from '../render/terminal.ts';
-import { formatNumber } from '../render/table.ts';
-import { hangingText, wrapText } from '../render/text-width.ts';
+import { printable } from '../render/printable.ts';
+import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
+import { formatNumber, countText } from '../render/format-number.ts';
+import { hangingText, wrapText } from '../render/wrap-text.ts';
 
 const MAX_FINDINGS = 50;
 const SHOWN_HASH = 12;
@@ -21,7 +21,7 @@ export function statisticsLines({ statistics: counts }: Pick<Verification, 'stat
   const lists = { categories: counts.categories, phrasing: counts.phrasings, 'users by kind': counts.userKinds };
   return [
     `users: ${counts.users}, memories each ${spread(counts.memoriesAUser)}, items each ${spread(counts.itemsAUser)}`,
-    `memories: ${counts.memories}, characters ${spread(counts.memoryCharacters)}, ${counted(counts.preferences, 'preference')}, ${counts.superseding} supersede an earlier one`,
+    `memories: ${counts.memories}, characters ${spread(counts.memoryCharacters)}, ${countText(counts.preferences, 'preference')}, ${counts.superseding} supersede an earlier one`,
     ...(counts.questions === 0
       ? []
       : [`questions: ${counts.questions}, without answers: for the suite retrieval alone`]),
@@ -34,7 +34,7 @@ export function statisticsLines({ statistics: counts }: Pick<Verification, 'stat
   ];
 }
 
-function findingLines({ severity, message, hint }: Finding, page: Page): string[] {
+function findingLines({ severity, message, hint }: Finding, page: TerminalPage): string[] {
   const head = coloured(severity.padEnd(9), severity === 'error' ? 'red' : 'yellow', page);
   return [
     ...hangingText(head, printable(message), page.width),
@@ -54,7 +54,7 @@ function problemsOf({ file, findings }: Verification): Finding[] {
   });
 }
 
-export function renderVerification(verification: Verification, page: Page): string {
+export function renderVerification(verification: Verification, page: TerminalPage): string {
   const { file, name, language, sha256, errors, warnings, partial } = verification;
   const about = [...(name === null ? [] : [name]), `language ${language}`, `sha256 ${sha256.slice(0, SHOWN_HASH)}`];
   const wrapped = (text: string): string[] => wrapText(printable(text), page.width);
@@ -67,7 +67,7 @@ export function renderVerification(verification: Verification, page: Page): stri
     ...problems.slice(0, MAX_FINDINGS).flatMap((finding) => findingLines(finding, page)),
     ...(more > 0 ? [`… and ${more} more: --json lists all`] : []),
     ...(partial ? wrapped('Some lines cannot be read, so records were not compared with one another.') : []),
-    `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,
+    `${countText(errors, 'error')}, ${countText(warnings, 'warning')}`,
     '',
   ].join('\n');
 }

@@ -3,7 +3,7 @@ import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { redactResult } from '../eval/analysis/redact-turn.ts';
 import { withholdsTexts } from '../eval/analysis/text-restrictions.ts';
 import { unknownQuality, clearScores } from '../eval/analysis/clear-random-model-scores.ts';
-import { csvText } from '../render/csv.ts';
+import { csvText } from '../render/table-csv.ts';
 import { escapedControls } from '../render/printable.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { AnsweredResult, TurnResult } from '../store/records/turn-record.ts';

@@ -1,8 +1,8 @@
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import type { RunResults } from '../store/records/run-results.ts';
-import { metricNamed } from './shown-metric.ts';
-import { formatNumber } from '../render/table.ts';
+import { metricNamed } from './metric-display.ts';
+import { formatNumber } from '../render/format-number.ts';
 
 /**
  * A bar for a metric of an arm: a value, or the metric of another arm plus or minus an amount; `contains:dki-blocks>=rag-2`.

@@ -1,8 +1,8 @@
-import { formatInterval, formatNumber } from '../render/table.ts';
+import { formatInterval, formatNumber } from '../render/format-number.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, findComparison, prefixCacheArm } from './arm-roles.ts';
-import { primaryMetric, type ShownMetric } from './shown-metric.ts';
+import { primaryMetric, type ShownMetric } from './metric-display.ts';
 import { breakEvenText } from './verdict-sentences.ts';
 
 const subjects: readonly { readonly name: string; readonly matches: (traits: ArmTraits) => boolean }[] = [

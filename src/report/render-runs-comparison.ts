@@ -10,9 +10,11 @@ import type {
 } from '../eval/analysis/compare/compare-runs.ts';
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { printable } from '../render/printable.ts';
-import { estimateCell, formatNumber, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
-import { coloured, emphasised, type Page, renderTerminal } from '../render/terminal.ts';
-import { hangingText, wrapText } from '../render/text-width.ts';
+import { estimateCell, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
+import { formatNumber } from '../render/format-number.ts';
+import { renderTerminal } from '../render/table-terminal.ts';
+import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
+import { hangingText, wrapText } from '../render/wrap-text.ts';
 import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-table.ts';
 
 /** Metrics that the terminal shows beside the primary one; the others are in the JSON document. */
@@ -132,7 +134,7 @@ function answersText({ answers, right }: ItemAnswers): string {
   return answers.length === 1 ? given : `${given} (right in ${formatNumber(right * 100, 0)} % of ${answers.length})`;
 }
 
-function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page: Page): string[] {
+function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page: TerminalPage): string[] {
   const mark = outcome === 'won' ? coloured('+', 'green', page) : coloured('−', 'red', page);
   const indented = (text: string): string[] =>
     wrapText(printable(text), page.width - 4).map((line, index) => (index === 0 ? '  ' : '    ') + line);
@@ -144,7 +146,7 @@ function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page:
   ];
 }
 
-function flipsText(flips: readonly ArmFlips[], page: Page): string {
+function flipsText(flips: readonly ArmFlips[], page: TerminalPage): string {
   let left = MAX_FLIPS;
   const lines = flips.flatMap(({ arms, wins, losses, ties, items }) => {
     const shown = items.slice(0, left);
@@ -159,7 +161,7 @@ function flipsText(flips: readonly ArmFlips[], page: Page): string {
   return [emphasised('Flipped items (won: A is right where B is not)', page), ...lines].join('\n');
 }
 
-export function renderRunsComparison(comparison: RunsComparison, page: Page): string {
+export function renderRunsComparison(comparison: RunsComparison, page: TerminalPage): string {
   const { a, b, settings, machines, flips, notes } = comparison;
   const wrapped = (text: string): string => wrapText(printable(text), page.width).join('\n');
   const about = ({ name, suite, startedAt, model, dataset, status }: RunSummary): string =>

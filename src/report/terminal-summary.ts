@@ -3,12 +3,13 @@ import { lackOfProof } from './validity-caveats.ts';
 import { comparisonsTables } from './tables/comparisons-table.ts';
 import { checksTable } from './tables/checks-table.ts';
 import { printable } from '../render/printable.ts';
-import { coloured, emphasised, type Page, renderTerminal } from '../render/terminal.ts';
+import { renderTerminal } from '../render/table-terminal.ts';
+import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
 import { phrasingTable } from './tables/breakdown-tables.ts';
-import { namesItsMetric } from './shown-metric.ts';
+import { namesItsMetric } from './metric-display.ts';
 import { shownTables } from './tables/report-tables.ts';
-import { formatNumber } from '../render/table.ts';
-import { hangingText, wrapText } from '../render/text-width.ts';
+import { formatNumber } from '../render/format-number.ts';
+import { hangingText, wrapText } from '../render/wrap-text.ts';
 import { verdictSentences } from './verdict-sentences.ts';
 
 /** Only shown in the report if data name no metric. */
@@ -45,7 +46,7 @@ function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profil
 }
 
 /** Renders the end of a run for a terminal: tables, comparisons, checks, verdict, times and notes. */
-export function renderSummary(results: RunResults, page: Page): string {
+export function renderSummary(results: RunResults, page: TerminalPage): string {
   const { run } = results;
   const lack = lackOfProof(results);
   const wrapped = (text: string) => wrapText(printable(text), page.width);

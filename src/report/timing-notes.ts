@@ -1,5 +1,5 @@
 import type { RunResults } from '../store/records/run-results.ts';
-import { formatNumber } from '../render/table.ts';
+import { formatNumber } from '../render/format-number.ts';
 
 const LEVEL = 0.05;
 

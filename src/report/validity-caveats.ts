@@ -1,5 +1,5 @@
 import type { RunResults } from '../store/records/run-results.ts';
-import { primaryMetric } from './shown-metric.ts';
+import { primaryMetric } from './metric-display.ts';
 
 /** How far an unfinished run has come: `UNFINISHED: 3 of 20 users, 1234 of 2640 turns`. */
 export function progressText({ users, ofUsers, turns, ofTurns }: NonNullable<RunResults['run']['progress']>): string {

@@ -1,9 +1,9 @@
 import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
-import { formatNumber } from '../render/table.ts';
+import { formatNumber } from '../render/format-number.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from './arm-roles.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
-import { metricNamed, primaryMetric, type ShownMetric } from './shown-metric.ts';
+import { metricNamed, primaryMetric, type ShownMetric } from './metric-display.ts';
 
 /** The verdict of a run in sentences: failed checks, savings, quality, undecided checks; the last one limits the scope. */
 export function verdictSentences(results: RunResults): string[] {

@@ -14,7 +14,7 @@ import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import type { BenchDatabase } from '../store/database.ts';
-import type { Html } from '../render/html-table.ts';
+import type { Html } from '../render/html.ts';
 import { pictureFile, renderFigure, renderSpecification } from '../render/figure.ts';
 import { comparePage, readComparison } from './compare/compare-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { BenchError } from '../base/bench-error.ts';
-import type { Html } from '../render/html-table.ts';
+import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import { type Content, type Phrase, phrases, plainText, type Section, type SectionBlock, type SectionCell } from '../render/section.ts'; // prettier-ignore
 import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../render/section-html.ts';

@@ -16,7 +16,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { diskAdvice } from '../base/disk-advice.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
-import { groupedNumber } from '../render/printable.ts';
+import { groupedNumber } from '../render/format-number.ts';
 import { viewerApp, type ViewerAppOptions } from './app.ts';
 import { runNamed } from './find-run.ts';
 import { serverLinks as links } from './links.ts';

@@ -3,7 +3,7 @@ import type { ItemPair, ItemSide } from '../store/item-pair-repository.ts';
 import type { TurnListRow } from '../store/turn-list-repository.ts';
 import { storesTexts, withheldSets } from '../eval/analysis/text-restrictions.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import type { Html } from '../render/html-table.ts';
+import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 
 /** Says in one line why hashes stand in place of a run's texts; null where the texts are shown. */

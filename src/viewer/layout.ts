@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { BenchError, type BenchErrorCode } from '../base/bench-error.ts';
-import type { Html } from '../render/html-table.ts';
+import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import type { Links } from './links.ts';
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from '../render/html-table.ts';
+import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import { scrolledTable } from '../render/section-html.ts';
 

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { headline } from '../report/headline.ts';
 import { lackOfProof } from '../report/validity-caveats.ts';
 import { verdictSentences } from '../report/verdict-sentences.ts';
-import type { Html } from '../render/html-table.ts';
+import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/run-results.ts';

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
-import { formatNumber } from '../../src/render/table.ts';
+import { formatNumber } from '../../src/render/format-number.ts';
 import { program, type RunningProcess, startProcess } from '../fixtures/run-process.ts';
 import { expectAccessible, hasChromium, openPage } from '../fixtures/viewer-browser.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

@@ -1,9 +1,10 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { printTurn } from '../../viewer/turn/print-turn.ts';
-import { counted, printable } from '../../render/printable.ts';
-import { hangingText, padText, textWidth } from '../../render/text-width.ts';
-import type { Page } from '../../render/terminal.ts';
+import { printable } from '../../render/printable.ts';
+import { countText } from '../../render/format-number.ts';
+import { hangingText, padText, textWidth } from '../../render/wrap-text.ts';
+import type { TerminalPage } from '../../render/terminal-style.ts';
 import type { ChatSession } from './chat-session.ts';
 
 interface ChatCommand {
@@ -11,13 +12,13 @@ interface ChatCommand {
   readonly argument?: string;
   readonly help: string;
   /** Returns the output as complete lines. */
-  readonly run: (session: ChatSession, argument: string, page: Page) => Promise<string> | string;
+  readonly run: (session: ChatSession, argument: string, page: TerminalPage) => Promise<string> | string;
 }
 
 export type ChatLine =
   | { readonly kind: 'nothing' | 'quit' }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'command'; readonly run: (session: ChatSession, page: Page) => Promise<string> };
+  | { readonly kind: 'command'; readonly run: (session: ChatSession, page: TerminalPage) => Promise<string> };
 
 const commands: Readonly<Record<string, ChatCommand>> = {
   '/remember': { argument: 'TEXT', help: 'add a memory; /remember --preference TEXT: a preference', run: remember },
@@ -65,7 +66,7 @@ async function remember(session: ChatSession, argument: string): Promise<string>
 
 async function forget(session: ChatSession, memoryId: string): Promise<string> {
   const { messages, kvEntries } = await session.forget(memoryId);
-  const deleted = `${counted(messages, 'message')} and ${counted(kvEntries, 'entry', 'entries')} of KV`;
+  const deleted = `${countText(messages, 'message')} and ${countText(kvEntries, 'entry', 'entries')} of KV`;
   return `forgot ${printable(memoryId)}; deleted ${deleted}\n`;
 }
 
@@ -75,7 +76,7 @@ async function switchArm(session: ChatSession, name: string): Promise<string> {
   return `now ${session.arm}\n`;
 }
 
-async function memoryList(session: ChatSession, page: Page): Promise<string> {
+async function memoryList(session: ChatSession, page: TerminalPage): Promise<string> {
   const stored = (await session.memories()).list();
   if (stored.length === 0) return 'no memories yet; add one: /remember TEXT\n';
   const columns = Math.max(...stored.map(({ memoryId }) => textWidth(printable(memoryId)))) + 2;
@@ -86,7 +87,7 @@ async function memoryList(session: ChatSession, page: Page): Promise<string> {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-async function lastTurn(session: ChatSession, page: Page): Promise<string> {
+async function lastTurn(session: ChatSession, page: TerminalPage): Promise<string> {
   const turn = await session.lastTurn();
   return turn === undefined ? 'there is no turn to show\n' : printTurn('chat', turn, page, { unjudged: true });
 }

@@ -1,12 +1,13 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { counted, printable } from '../../render/printable.ts';
-import { coloured, type Page } from '../../render/terminal.ts';
+import { printable } from '../../render/printable.ts';
+import { countText } from '../../render/format-number.ts';
+import { coloured, type TerminalPage } from '../../render/terminal-style.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 import { readChatLine } from './chat-commands.ts';
 import type { ChatSession } from './chat-session.ts';
 
 export interface ChatTerminal {
-  readonly page: Page;
+  readonly page: TerminalPage;
   lines(): AsyncIterable<string>;
   write(text: string): void;
   prompt(): void;
@@ -68,7 +69,7 @@ function costLine({ timings, tokens, memoriesUsed, trace, promptInfo }: ChatResp
   return [
     `TTFT ${timings.firstToken.toFixed(1)} ms`,
     `${prompt} prompt, ${kvResident} KV, ${evaluated} evaluated, ${generated} generated`,
-    `${counted(memoriesUsed.length, 'memory', 'memories')}${cache}`,
+    `${countText(memoriesUsed.length, 'memory', 'memories')}${cache}`,
     ...(trace.answer.stop === 'aborted' ? ['stopped'] : []),
     ...promptInfo.budget.warnings,
   ].join(' · ');

@@ -1,9 +1,9 @@
 /** Figures of quality by condition: 2 (window), 6 (depth of the conversation), 10 (coreference) and F3 (number of memories). */
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
-import { formatNumber } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import type { ConditionResults, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, joinedArm } from '../arm-roles.ts';
-import { metricNamed, primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { metricNamed, primaryMetric, type ShownMetric } from '../metric-display.ts';
 import { shareLabel } from '../tables/condition-tables.ts';
 import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, facets, intervalLayer, inWords, MEANS, nameAxis, quantity } from './figure-parts.ts';

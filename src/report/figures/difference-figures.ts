@@ -1,9 +1,9 @@
 /** Figures of differences to the baseline: 3 (ablations) and 4 (α). */
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
-import { formatNumber } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import type { Comparison, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, primaryArm } from '../arm-roles.ts';
-import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
+import { type ShownMetric, primaryMetric } from '../metric-display.ts';
 import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
 import { capitalised, listed, lossText, sortedDifferences } from './title-wording.ts';

@@ -1,6 +1,6 @@
 /** Parts that figures share: estimates as data, panels, and layers of intervals. */
 import type { FigureSpec } from '../../render/figure.ts';
-import { formatNumber } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import type { Estimate } from '../../store/records/estimate.ts';
 
 export const MEANS = 'Points are means, lines their 95 % intervals.';

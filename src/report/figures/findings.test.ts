@@ -4,7 +4,7 @@ import { runResults } from '../../../test/fixtures/run-results.ts';
 import type { Comparison, RunResults } from '../../store/records/run-results.ts';
 import { changeFinding, qualityFinding, timeFinding } from './title-wording.ts';
 import { reportFigures } from './report-figures.ts';
-import { primaryMetric } from '../shown-metric.ts';
+import { primaryMetric } from '../metric-display.ts';
 
 const metric = primaryMetric(runResults.run);
 const compared = (delta: number, half: number, verdict: Comparison['verdict'] = 'not judged', a = 'dki-blocks') => ({

@@ -6,7 +6,7 @@ import {
   type MethodResults,
   type RunResults,
 } from '../../store/records/run-results.ts';
-import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
+import { type ShownMetric, primaryMetric } from '../metric-display.ts';
 import { rankTitles } from '../tables/methods-tables.ts';
 import { baselineArm, findComparison } from '../arm-roles.ts';
 import { methodEncoding } from './arm-encoding.ts';

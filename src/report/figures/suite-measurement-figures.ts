@@ -1,6 +1,7 @@
 /** Figures of what suites measure in addition to their turns: 7 (retrieval), 8 (storage), 9 (leakage) and 12 (serving). */
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
-import { type Difference, formatNumber } from '../../render/table.ts';
+import { type Difference } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import type {
   LeakMatrix,
   RetrievalMeasurement,

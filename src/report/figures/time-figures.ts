@@ -1,9 +1,9 @@
 /** Figures of the time to first token: F1 (against quality), 5 (summed over turns) and F2 (by phase). */
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
-import { formatNumber } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import type { BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, findComparison, joinedArm, primaryArm } from '../arm-roles.ts';
-import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
+import { type ShownMetric, primaryMetric } from '../metric-display.ts';
 import { breakEvenText } from '../verdict-sentences.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore

@@ -1,9 +1,10 @@
 /** Words for the titles of figures, which say no more than the intervals allow. */
-import { type Difference, formatInterval, formatNumber } from '../../render/table.ts';
+import { type Difference } from '../../render/table.ts';
+import { formatInterval, formatNumber } from '../../render/format-number.ts';
 import type { Comparison } from '../../store/records/run-results.ts';
 import type { Estimate } from '../../store/records/estimate.ts';
 import { ratioText } from '../arm-roles.ts';
-import type { ShownMetric } from '../shown-metric.ts';
+import type { ShownMetric } from '../metric-display.ts';
 
 export const NAMED_ARMS = 2;
 

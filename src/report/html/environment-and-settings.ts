@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { deviceName } from '../../eval/analysis/device-name.ts';
-import { formatNumber } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import type { DatasetPart } from '../../store/records/run-description.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { modelSize } from '../verdict-sentences.ts';

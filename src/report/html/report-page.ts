@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
-import { type Html, htmlTable } from '../../render/html-table.ts';
+import { htmlTable } from '../../render/table-html.ts';
+import { type Html, textList } from '../../render/html.ts';
 import { printable } from '../../render/printable.ts';
 import { type Table, textCell } from '../../render/table.ts';
 import { type DrawnFigure, drawnFigures } from '../figures/report-figures.ts';
@@ -9,13 +11,17 @@ import { checkMarks, checksTable } from '../tables/checks-table.ts';
 import { allTables, shownTables } from '../tables/report-tables.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
 import { environmentFacts, type Fact, settingsFacts } from './environment-and-settings.ts';
-import { reportPolicy, reportScript } from './report-script.ts';
-import { reproduceCommands } from './reproduce.ts';
+import { reportScript } from './report-script.ts';
+import { reproduceCommands } from './reproduce-commands.ts';
 import { rowLinks } from './row-links.ts';
 import { style } from './style.ts';
-import { list, verdictSection } from './verdict-section.ts';
+import { verdictSection } from './verdict-section.ts';
 
-/** Stands for the script until the page is rendered: the policy knows the script by its bytes. */
+/** Content Security Policy: allows the page's own style and script, and nothing from elsewhere, whatever the data hold. */
+const scriptHash = createHash('sha256').update(reportScript).digest('base64');
+const contentPolicy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${scriptHash}'; base-uri 'none'; form-action 'none'`;
+
+/** Replaced by the script after rendering: indentation is stripped then, and the policy holds a hash of the script's bytes. */
 const SCRIPT_PLACE = '<script></script>';
 
 function checksBySuite(runs: readonly RunResults[]): Table {
@@ -65,7 +71,7 @@ async function suite(results: RunResults, several: boolean, lead: DrawnFigure | 
   const drawn = (tables: readonly Table[]) => tables.map((table) => htmlTable(table, run.suite, link));
   const figures = (await drawnFigures(results)).filter((figure) => figure !== lead);
   const parts = [
-    several ? list(verdictSentences(results)) : '',
+    several ? textList(verdictSentences(results)) : '',
     ...drawn([checksTable(results), ...shown]),
     figures.length === 0 ? '' : html`<div class="figures">${figures.map(drawing)}</div>`,
     otherTables(results, drawn(others), several),
@@ -130,7 +136,7 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${reportPolicy}" />
+        <meta http-equiv="Content-Security-Policy" content="${contentPolicy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${name}: KV injection against RAG</title>
         <style>
@@ -160,7 +166,7 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
             'How to reproduce',
             html`<pre tabindex="0"><code>${reproduceCommands(runs).map(printable).join('\n')}</code></pre>`,
           )}
-          ${section('notes', 'Notes', runNotes.length === 0 ? html`<p>None.</p>` : list(runNotes))}
+          ${section('notes', 'Notes', runNotes.length === 0 ? html`<p>None.</p>` : textList(runNotes))}
         </main>
         ${raw(SCRIPT_PLACE)}
       </body>

@@ -1,5 +1,5 @@
 import { ownValue } from '../../base/prototype-safe-records.ts';
-import type { RowLink } from '../../render/html-table.ts';
+import type { RowLink } from '../../render/table-html.ts';
 import { checkNames, type RunResults } from '../../store/records/run-results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';
 

@@ -1,18 +1,10 @@
 import { html } from 'hono/html';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { headline } from '../headline.ts';
+import { type Html, textList } from '../../render/html.ts';
 import { printable } from '../../render/printable.ts';
-import type { Html } from '../../render/html-table.ts';
 import { lackOfProof } from '../validity-caveats.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
-
-/** Texts from data as a list; nothing if there are none. */
-export const list = (texts: readonly string[]): Html | string =>
-  texts.length === 0
-    ? ''
-    : html`<ul>
-        ${texts.map((text) => html`<li>${printable(text)}</li>`)}
-      </ul>`;
 
 export function verdictSection(runs: readonly RunResults[]): Html {
   const several = runs.length > 1;
@@ -31,7 +23,7 @@ export function verdictSection(runs: readonly RunResults[]): Html {
   >
     <h2 id="verdict-heading">Verdict</h2>
     ${lacking.map((lack) => html`<p class="failed"><strong>${printable(lack)}. Do not quote these numbers.</strong></p>`)}
-    ${headline(runs).map((sentence) => html`<p class="headline">${printable(sentence)}</p>`)} ${list(sentences)}
+    ${headline(runs).map((sentence) => html`<p class="headline">${printable(sentence)}</p>`)} ${textList(sentences)}
     ${lacking.length > 0 ? '' : html`<p class="passed">All ${decided} checks that could be decided passed.</p>`}
   </section> `;
 }

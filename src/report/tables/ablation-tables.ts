@@ -3,7 +3,7 @@ import type { ArmResults, RunResults } from '../../store/records/run-results.ts'
 import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison, primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';
-import { metricsNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
+import { metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
 import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './build-arm-table.ts';
 
 function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {

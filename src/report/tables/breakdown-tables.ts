@@ -2,7 +2,7 @@ import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../..
 import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';
-import { metricNamed, taskSuccessMeaning } from '../shown-metric.ts';
+import { metricNamed, taskSuccessMeaning } from '../metric-display.ts';
 import { armTable } from './build-arm-table.ts';
 
 type Field = BreakdownPart['field'];

@@ -2,7 +2,7 @@ import type { ArmResults, RunResults } from '../../store/records/run-results.ts'
 import { type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { baselineArm, findComparison } from '../arm-roles.ts';
 import { titleWithProof } from '../validity-caveats.ts';
-import type { ShownMetric } from '../shown-metric.ts';
+import type { ShownMetric } from '../metric-display.ts';
 
 interface TableParts<Item> {
   readonly id: string;

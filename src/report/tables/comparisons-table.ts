@@ -2,7 +2,7 @@ import { type Comparison, type CostName, costNames, type RunResults } from '../.
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';
-import { metricNamed, type ShownMetric } from '../shown-metric.ts';
+import { metricNamed, type ShownMetric } from '../metric-display.ts';
 import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';
 import { runTable } from './build-arm-table.ts';
 

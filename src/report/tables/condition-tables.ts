@@ -1,7 +1,8 @@
 /** Tables with a row per condition and a column per arm: 2 (window), 6 (depth), 10 (coreference), and the data of F2 and F3. */
 import type { ConditionResults, RunResults } from '../../store/records/run-results.ts';
-import { type Cell, estimateCell, formatNumber, type ItemBlock, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
-import { metricNamed, primaryMetric } from '../shown-metric.ts';
+import { type Cell, estimateCell, type ItemBlock, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
+import { formatNumber } from '../../render/format-number.ts';
+import { metricNamed, primaryMetric } from '../metric-display.ts';
 import { runTable } from './build-arm-table.ts';
 
 interface ArmColumns {

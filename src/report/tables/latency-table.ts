@@ -1,5 +1,6 @@
 import type { ArmResults, BreakEven, RunResults } from '../../store/records/run-results.ts';
-import { formatNumber, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
+import { intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
+import { formatNumber } from '../../render/format-number.ts';
 import { armTable } from './build-arm-table.ts';
 
 const phases = [

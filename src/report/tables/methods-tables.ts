@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
-import { countColumn, estimateCell, formatCell, formatNumber, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, sentenceColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, estimateCell, formatCell, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, sentenceColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { formatNumber } from '../../render/format-number.ts';
 import { baselineArm, findComparison, primaryArm, ratioText } from '../arm-roles.ts';
-import { metricsNamed, primaryMetric, qualityCell, type ShownMetric } from '../shown-metric.ts';
+import { metricsNamed, primaryMetric, qualityCell, type ShownMetric } from '../metric-display.ts';
 import { differenceToBaseline, runTable, withArmsNotRun } from './build-arm-table.ts';
 import { probabilityCell, ratioCell } from './comparisons-table.ts';
 import { fidelityBlock } from './table-one.ts';

@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { Table } from '../../render/table.ts';
-import { namesItsMetric } from '../shown-metric.ts';
+import { namesItsMetric } from '../metric-display.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
 import { comparisonsTables } from './comparisons-table.ts';
 import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore

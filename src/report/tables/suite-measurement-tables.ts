@@ -6,7 +6,8 @@ import type {
   StorageMeasurement,
 } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { countColumn, formatNumber, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
+import { countColumn, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import { runTable } from './build-arm-table.ts';
 
 export function storageTable(results: RunResults, storage: readonly StorageMeasurement[]): Table {

@@ -1,8 +1,9 @@
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
-import { countColumn, formatNumber, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';
-import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type ShownMetric } from '../metric-display.ts';
 import { intervalUnit } from '../verdict-sentences.ts';
 import { armTable, hitRateColumn } from './build-arm-table.ts';
 import { fieldValues, findPart } from './breakdown-tables.ts';

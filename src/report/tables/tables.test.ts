@@ -12,7 +12,8 @@ import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tab
 import { shownTables } from './report-tables.ts';
 import { tableOne } from './table-one.ts';
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
-import { formatNumber, type Table } from '../../render/table.ts';
+import { type Table } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
 
 const withRun = (run: Partial<RunResults['run']>): RunResults => ({

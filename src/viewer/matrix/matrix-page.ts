@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import { listText } from '../../render/cut-text.ts';
-import type { Html } from '../../render/html-table.ts';
-import { groupedNumber, printable } from '../../render/printable.ts';
+import type { Html } from '../../render/html.ts';
+import { printable } from '../../render/printable.ts';
+import { groupedNumber } from '../../render/format-number.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repository.ts';
 import { runNamed } from '../find-run.ts';

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import { type Html, htmlTable } from '../../render/html-table.ts';
+import { htmlTable } from '../../render/table-html.ts';
+import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/printable.ts';
 import type { Table } from '../../render/table.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
-import type { Html } from '../../render/html-table.ts';
+import type { Html } from '../../render/html.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { cacheStates, funnelStages, wrongClasses } from '../../store/records/turn-record.ts';

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import { type BarPart, type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { KvOrigin, PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { AnsweredTurn } from '../turn-for-display.ts';

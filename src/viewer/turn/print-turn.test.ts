@@ -3,7 +3,7 @@ import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { type MeasuredRun, metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { sharesLines } from '../../render/section-terminal.ts';
-import { textWidth } from '../../render/text-width.ts';
+import { textWidth } from '../../render/wrap-text.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
 import { type AnsweredTurn, inspectedTurn } from '../turn-for-display.ts';
 

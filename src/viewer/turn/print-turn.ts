@@ -1,7 +1,7 @@
 import { printable } from '../../render/printable.ts';
 import { sectionLines } from '../../render/section-terminal.ts';
-import { emphasised, type Page } from '../../render/terminal.ts';
-import { padText, wrapText } from '../../render/text-width.ts';
+import { emphasised, type TerminalPage } from '../../render/terminal-style.ts';
+import { padText, wrapText } from '../../render/wrap-text.ts';
 import type { InspectedTurn } from '../turn-for-display.ts';
 import { turnDifferences } from './difference-section.ts';
 import { failureText, type TurnContext, turnSections } from './turn-sections.ts';
@@ -15,12 +15,16 @@ export interface PrintedTurn extends TurnContext {
 }
 
 /** Prints one turn for a terminal: the sequence that the model was given, its answer, and the cost. */
-export function printTurn(runName: string, turn: InspectedTurn, page: Page, context: TurnContext = {}): string {
+export function printTurn(runName: string, turn: InspectedTurn, page: TerminalPage, context: TurnContext = {}): string {
   return joinBlocks(turnBlocks(runName, { ...context, turn }, page));
 }
 
 /** Prints two arms on one item, side by side if the page is wide enough, and their differences. */
-export function printTwoTurns(runName: string, [a, b]: readonly [PrintedTurn, PrintedTurn], page: Page): string {
+export function printTwoTurns(
+  runName: string,
+  [a, b]: readonly [PrintedTurn, PrintedTurn],
+  page: TerminalPage,
+): string {
   const isWide = page.width >= SIDE_BY_SIDE_COLUMNS;
   const width = isWide ? Math.floor((page.width - COLUMN_GAP.length) / 2) : page.width;
   const [left, right] = [turnBlocks(runName, a, { ...page, width }), turnBlocks(runName, b, { ...page, width })];
@@ -29,7 +33,7 @@ export function printTwoTurns(runName: string, [a, b]: readonly [PrintedTurn, Pr
   return joinBlocks([...both, sectionLines(turnDifferences(a.turn, b.turn), page)]);
 }
 
-function turnBlocks(runName: string, { turn, ...context }: PrintedTurn, page: Page): string[][] {
+function turnBlocks(runName: string, { turn, ...context }: PrintedTurn, page: TerminalPage): string[][] {
   const { itemId, userId, arm, repeat, turn: number } = turn;
   const header = `run ${runName} · item ${itemId} · user ${userId} · arm ${arm} · repeat ${repeat} · turn ${number}`;
   const head = wrapText(printable(header), page.width).map((line) => emphasised(line, page));

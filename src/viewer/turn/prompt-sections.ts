@@ -1,4 +1,4 @@
-import { formatNumber } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import { type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import type { DroppedPart } from '../../store/records/prompt-info.ts';

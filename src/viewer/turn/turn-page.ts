@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
-import type { Html } from '../../render/html-table.ts';
-import { printable, shellWord } from '../../render/printable.ts';
+import type { Html } from '../../render/html.ts';
+import { printable } from '../../render/printable.ts';
+import { shellWord } from '../../render/shell-word.ts';
 import { longText, sectionHtml } from '../../render/section-html.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import type { Links, TurnRef } from '../links.ts';

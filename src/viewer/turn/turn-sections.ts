@@ -1,4 +1,4 @@
-import { formatNumber } from '../../render/table.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import {
   barCell,
   type Content,

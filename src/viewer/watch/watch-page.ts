@@ -1,17 +1,10 @@
 import { html } from 'hono/html';
 import { groupName } from '../../store/run-names.ts';
-import { type Html, htmlTable } from '../../render/html-table.ts';
-import { duration } from '../../render/duration.ts';
-import { groupedNumber, printable } from '../../render/printable.ts';
-import {
-  countColumn,
-  estimateCell,
-  formatNumber,
-  intervalColumn,
-  itemRows,
-  type Table,
-  textCell,
-} from '../../render/table.ts';
+import { htmlTable } from '../../render/table-html.ts';
+import type { Html } from '../../render/html.ts';
+import { printable } from '../../render/printable.ts';
+import { countColumn, estimateCell, intervalColumn, itemRows, type Table, textCell } from '../../render/table.ts';
+import { formatNumber, groupedNumber, durationText } from '../../render/format-number.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Links } from '../links.ts';
 import type { RunState } from './run-observer.ts';
@@ -41,7 +34,7 @@ function describeSpeed({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunState)
   const left = turnsPerSecond === null ? 0 : ((ofTurns - turns) / turnsPerSecond) * 1000;
   return [
     turnsPerSecond === null ? '' : `${formatNumber(turnsPerSecond, 1)} turns/s`,
-    left > 0 ? `about ${duration(left)} left` : '',
+    left > 0 ? `about ${durationText(left)} left` : '',
     lastTurnAt === null ? '' : `last turn at ${timeOfDay(lastTurnAt)} UTC`,
   ]
     .filter((part) => part !== '')

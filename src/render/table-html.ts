@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
+import type { Html } from './html.ts';
 import { printable } from './printable.ts';
-import { type Cell, type Column, formatCell, formatNumber, type Table } from './table.ts';
-
-/** A piece of a page: text from data is escaped in it. */
-export type Html = ReturnType<typeof html>;
+import { type Cell, type Column, formatCell, type Table } from './table.ts';
+import { formatNumber } from './format-number.ts';
 
 export interface RowLink {
   readonly href: string;

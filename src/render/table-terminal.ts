@@ -1,24 +1,10 @@
-import { styleText } from 'node:util';
+import { coloured, emphasised, type TerminalPage } from './terminal-style.ts';
 import { printable } from './printable.ts';
 import { type Block, cellTexts, type Column, formatCell, type Table } from './table.ts';
-import { textWidth, wrapText } from './text-width.ts';
-
-/** Abilities of the terminal that a text is written to. */
-export interface Page {
-  readonly width: number;
-  readonly colour: boolean;
-}
+import { textWidth, wrapText } from './wrap-text.ts';
 
 const GAP = 2;
 const MIN_SENTENCE = 20;
-
-export function emphasised(text: string, page: Page): string {
-  return page.colour ? styleText('bold', text, { validateStream: false }) : text;
-}
-
-export function coloured(text: string, colour: 'green' | 'red' | 'yellow' | 'cyan' | 'gray', page: Page): string {
-  return page.colour ? styleText(colour, text, { validateStream: false }) : text;
-}
 
 /** The width of a column with the gap before it; of a sentence, which is wrapped, the least. */
 function columnWidth(table: Table, { key, heading, kind }: Column): number {
@@ -26,7 +12,7 @@ function columnWidth(table: Table, { key, heading, kind }: Column): number {
   return GAP + Math.max(textWidth(heading), ...table.rows.map(({ cells }) => textWidth(formatCell(cells[key]))));
 }
 
-function fit(table: Table, block: Block, labelWidth: number, page: Page): Block[] {
+function fit(table: Table, block: Block, labelWidth: number, page: TerminalPage): Block[] {
   const blocks: Column[][] = [];
   let width = Infinity;
   for (const column of block.columns) {
@@ -41,7 +27,7 @@ function fit(table: Table, block: Block, labelWidth: number, page: Page): Block[
   return blocks.map((columns) => ({ ...block, columns }));
 }
 
-function draw(table: Table, block: Block, labelWidth: number, page: Page): string {
+function draw(table: Table, block: Block, labelWidth: number, page: TerminalPage): string {
   const { title, columns } = block;
   const [headings, ...rows] = cellTexts(table, block).map((texts) => texts.map(printable));
   const kinds: readonly Column['kind'][] = ['text', ...columns.map(({ kind }) => kind)];
@@ -70,13 +56,13 @@ function draw(table: Table, block: Block, labelWidth: number, page: Page): strin
   ].join('\n');
 }
 
-function marked(text: string, page: Page): string {
+function marked(text: string, page: TerminalPage): string {
   if (text.startsWith('✓')) return coloured(text, 'green', page);
   return text.startsWith('✗') ? coloured(text, 'red', page) : text;
 }
 
 /** Renders a table for a terminal, within the width of the page; blocks that are too wide are split. */
-export function renderTerminal(table: Table, page: Page): string {
+export function renderTerminal(table: Table, page: TerminalPage): string {
   const labelWidth = Math.max(textWidth(table.rowHeading), ...table.rows.map(({ label }) => textWidth(label)));
   const caption = wrapText(printable(table.caption), page.width).map((line) => emphasised(line, page));
   const notes = wrapText(printable(table.notes.join(' ')), page.width).join('\n');

@@ -4,7 +4,7 @@ import { isPublicDataset } from '../../config/public-datasets.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { presetModels } from '../../models/preset-models.ts';
 import { languageModels } from '../../models/registry.ts';
-import { shellWord } from '../../render/printable.ts';
+import { shellWord } from '../../render/shell-word.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
 

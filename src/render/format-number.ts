@@ -1,0 +1,28 @@
+/** A number for readers: `1234.5`, with a true minus sign, and never `−0.0`; `–` if it is not finite. */
+export function formatNumber(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return '–';
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−');
+}
+
+/** `14.7 [7.0, 23.4]`: a value and the bounds of its interval. */
+export function formatInterval(parts: readonly [value: number, low: number, high: number], digits: number): string {
+  const [value, ...bounds] = parts.map((part) => formatNumber(part, digits));
+  return `${value!} [${bounds.join(', ')}]`;
+}
+
+/** `1 memory`, `2 memories` */
+export function countText(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** A whole number in groups of three: `4,400`. A process's first `toLocaleString` would take longer than a page. */
+export function groupedNumber(value: number): string {
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** A duration for readers: `1 min 20 s`. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

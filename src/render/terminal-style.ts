@@ -1,0 +1,19 @@
+import { styleText } from 'node:util';
+
+/** Abilities of the terminal that a text is written to. */
+export interface TerminalPage {
+  readonly width: number;
+  readonly colour: boolean;
+}
+
+export function emphasised(text: string, page: TerminalPage): string {
+  return page.colour ? styleText('bold', text, { validateStream: false }) : text;
+}
+
+export function coloured(
+  text: string,
+  colour: 'green' | 'red' | 'yellow' | 'cyan' | 'gray',
+  page: TerminalPage,
+): string {
+  return page.colour ? styleText(colour, text, { validateStream: false }) : text;
+}
