@@ -6,7 +6,7 @@ import { KvStore } from '../src/kv/kv-store.ts';
 import { MemoryRouter, RouterRetriever } from '../src/retrieval/similarity/memory-router.ts';
 import type { MemorySearchResult } from '../src/retrieval/retriever.ts';
 import { chooseVectorBackend } from '../src/retrieval/vectors/choose-vector-backend.ts';
-import type { RetrievedMemories } from '../src/systems/contracts.ts';
+import type { RetrievedMemories } from '../src/systems/memory-system.ts';
 import { ConversationLog } from '../src/systems/conversation-log.ts';
 import { MemoryKeeper } from '../src/systems/memory-keeper.ts';
 import type { OpenStore } from '../src/systems/prefill/prefill-strategy.ts';

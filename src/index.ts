@@ -80,7 +80,7 @@ export type {
   SearchOptions,
   SystemStats,
   TurnTrace,
-} from './systems/contracts.ts';
+} from './systems/memory-system.ts';
 export { ConversationLog } from './systems/conversation-log.ts';
 export { DKISystem, type DKISystemParts } from './systems/dki-system.ts';
 export { MemoryKeeper } from './systems/memory-keeper.ts';

@@ -21,9 +21,9 @@ import { openDatabase } from '../../src/store/database.ts';
 import type { Estimate } from '../../src/store/records/estimate.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import type { SystemParts } from '../../src/systems/answer-turn.ts';
-import type { BenchSystem } from '../../src/systems/contracts.ts';
+import type { BenchSystem } from '../../src/systems/memory-system.ts';
 import { isPreference } from '../../src/systems/prompt/select-within-budget.ts';
-import { givenMemories, type MemorySources } from '../../src/systems/memories-for-arm.ts';
+import { memoriesForArm, type MemorySources } from '../../src/systems/memories-for-arm.ts';
 import type { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
 import { foundMemories, openKeeper, openParts, storeIn } from '../open-parts.ts';
 import { markdownTable, readOptions, runScript, ScratchFolder, wholeNumbers } from '../run-script.ts';
@@ -154,7 +154,7 @@ async function answer({ arm, system }: FormSystem, { user, item }: SweepQuestion
     userId: user.userId,
     sessionId: item.itemId,
     history: item.history,
-    ...givenMemories(arm.traits, sources),
+    ...memoriesForArm(arm.traits, sources),
   });
   const shown = memoriesUsed.map(({ memoryId, content, metadata }) => {
     const { value, relation } = metadata as { readonly value?: string; readonly relation?: string };

@@ -16,7 +16,7 @@ import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import { MemoryRouter, RouterRetriever } from '../retrieval/similarity/memory-router.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
-import type { MemorySystem } from '../systems/contracts.ts';
+import type { MemorySystem } from '../systems/memory-system.ts';
 import { ConversationLog } from '../systems/conversation-log.ts';
 import { MemoryKeeper } from '../systems/memory-keeper.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../systems/prefill/dual-factor-gate.ts';

@@ -15,7 +15,7 @@ import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
 import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/route-by-model.ts';
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
-import { promptFormOf } from '../systems/prompt/chat-form.ts';
+import { openPromptForm } from '../systems/prompt/chat-form.ts';
 import { countText } from '../render/format-number.ts';
 import { displayPath } from './output.ts';
 
@@ -115,7 +115,7 @@ async function model(config: BenchConfig, engines: EngineOpener): Promise<Findin
   const [prompt = []] = await engine.tokenize([{ text: 'User: hello\n\nAI:', as: 'text', first: true }]);
   const { tokens } = await session.generate([...(bosToken === null ? [] : [bosToken]), ...prompt], { maxTokens: 8 });
   // A chat template that cannot be used is a warning: the plain form works.
-  const form = described.chatTemplate === null ? null : await catchBenchError(promptFormOf('chat', engine));
+  const form = described.chatTemplate === null ? null : await catchBenchError(openPromptForm('chat', engine));
   const versions = Object.entries(build).map(([name, version]) => `${name} ${version}`);
   const found = `${described.name} answered a prompt with ${tokens.length} tokens (${versions.join(', ')})`;
   return form instanceof BenchError ? warning(`${found}; ${form.message}`, form.hint) : works(found);

@@ -9,7 +9,7 @@ import {
   type TokenCounts,
   type TurnAccount,
 } from '../store/records/turn-record.ts';
-import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './contracts.ts';
+import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './memory-system.ts';
 import type { ConversationLog, LoggedAction } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
 import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
@@ -27,7 +27,7 @@ import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { shownMemories } from './prompt/select-within-budget.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { KvTools } from '../kv/timed-kv-functions.ts';
-import { type MemoryKeeper, type RetrievalSettings, retrieveFor } from './memory-keeper.ts';
+import { type MemoryKeeper, type RetrievalSettings, retrieveForTurn } from './memory-keeper.ts';
 
 /** An engine, and the session that a system answers in. */
 export interface OpenEngine {
@@ -99,7 +99,7 @@ export async function answerTurn(
   const { query, userId = '', maxHistoryTurns: historyTurns, signal } = request;
   const history = turnHistory(request, parts);
   clock.end('assemble');
-  const retrieved = await retrieveFor(request, parts, history);
+  const retrieved = await retrieveForTurn(request, parts, history);
   await forgetRemoved(retrieved, strategy, userId);
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);

@@ -5,7 +5,7 @@ import { SessionRepository } from '../store/session-repository.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { ConversationRow } from '../store/schema.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';
-import type { ChatRequest, ChatResponse } from './contracts.ts';
+import type { ChatRequest, ChatResponse } from './memory-system.ts';
 
 export type LoggedAction = 'rag_generate' | 'dki_generate';
 

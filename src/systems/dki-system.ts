@@ -4,12 +4,12 @@ import { type Eviction, evictionName } from '../kv/eviction-scores.ts';
 import { kvTools } from '../kv/timed-kv-functions.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
-import { PipelineSystem } from './pipeline-system.ts';
+import { SingleSessionSystem } from './single-session-system.ts';
 import { keptSinkTokens } from './prefill/gather-blocks.ts';
 import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor-gate.ts';
 import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
 import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
-import { JoinedPrefill } from './prefill/joined-prefill.ts';
+import { JoinedBlocksPrefill } from './prefill/joined-blocks-prefill.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { SystemParts } from './answer-turn.ts';
 
@@ -55,7 +55,7 @@ export interface DKISystemParts extends SystemParts {
  * const { trace } = await system.chat({ query: 'Where do I live?', sessionId: 'session-1', userId: 'ada' });
  * console.log(trace.account.resident, 'cells injected,', trace.account.evaluated, 'tokens evaluated');
  */
-export class DKISystem extends PipelineSystem {
+export class DKISystem extends SingleSessionSystem {
   constructor(given: DKISystemParts) {
     const parts = { ...defaults, ...given };
     const { rules, topK, threshold, prefill, evict, keptAs, alpha, ahead, gating, preferencesOnly } = parts;
@@ -137,7 +137,7 @@ async function openStrategy(engine: Engine, parts: Settings): Promise<PrefillStr
   const shared = { engine, kv, evict, keptAs, template: `${rules.template ?? 'plain'}/${rules.labels}` };
   if (prefill === 'prefix') return new ExactPrefixPrefill({ ...shared, store, keepsSession });
   const blocks = kv.openBlocks(store, store.stats().maxBytes, diskTiming, keptAs);
-  return new JoinedPrefill({ ...shared, store: blocks, recipe: prefill });
+  return new JoinedBlocksPrefill({ ...shared, store: blocks, recipe: prefill });
 }
 
 /** @throws BenchError `unsupported` where an engine takes no cells with positions left out between them */

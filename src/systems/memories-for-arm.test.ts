@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RetrievalRecord } from '../store/records/turn-record.ts';
 import type { MemorySearchResult, RetrieveOptions } from '../retrieval/retriever.ts';
-import { nothingRetrieved, type RetrievedMemories } from './contracts.ts';
-import { type MemoryKeeper, type RetrievalSettings, retrieveFor } from './memory-keeper.ts';
-import { givenMemories, type MemorySources } from './memories-for-arm.ts';
+import { nothingRetrieved, type RetrievedMemories } from './memory-system.ts';
+import { type MemoryKeeper, type RetrievalSettings, retrieveForTurn } from './memory-keeper.ts';
+import { memoriesForArm, type MemorySources } from './memories-for-arm.ts';
 
 const memory = (memoryId: string, createdAt: string, preference = false): MemorySearchResult => ({
   memoryId,
@@ -39,15 +39,15 @@ describe('the memories of a turn', () => {
     'are those that the request brings, for an arm that is given %s',
     async (retrieves) => {
       const { of, asked } = settings(retrieves);
-      expect(await retrieveFor({ ...request, retrieved: found }, of, history)).toBe(found);
+      expect(await retrieveForTurn({ ...request, retrieved: found }, of, history)).toBe(found);
       expect(asked).toEqual([]);
     },
   );
 
   it('are asked of the retriever with the conversation so far, else', async () => {
     const { of, asked } = settings('retrieved');
-    expect(await retrieveFor(request, of, history)).toBe(found);
-    expect(await retrieveFor({ query: 'Who?', sessionId: 's', topK: 1 }, of, [])).toBe(found);
+    expect(await retrieveForTurn(request, of, history)).toBe(found);
+    expect(await retrieveForTurn({ query: 'Who?', sessionId: 's', topK: 1 }, of, [])).toBe(found);
     expect(asked).toEqual([
       ['Who?', { topK: 5, threshold: 0.2, userId: 'ann', history }],
       ['Who?', { topK: 1, threshold: 0.2, history: [] }],
@@ -56,9 +56,9 @@ describe('the memories of a turn', () => {
 
   it('are none, or all of the user with the newest first', async () => {
     const none = settings('nothing');
-    expect(await retrieveFor(request, none.of, history)).toBe(nothingRetrieved);
+    expect(await retrieveForTurn(request, none.of, history)).toBe(nothingRetrieved);
     const all = settings('all');
-    expect(await retrieveFor(request, all.of, history)).toMatchObject({ memories: [second, first], record: null });
+    expect(await retrieveForTurn(request, all.of, history)).toMatchObject({ memories: [second, first], record: null });
     expect([...none.asked, ...all.asked]).toEqual([['all', 'ann']]);
   });
 
@@ -66,7 +66,7 @@ describe('the memories of a turn', () => {
     ['evidence', 'an arm that is given the evidence cannot retrieve them itself'],
     ['donor', "an arm that is given another user's memories cannot retrieve them itself"],
   ] as const)('cannot be had where only a data set knows them: %s', async (retrieves, message) => {
-    const refused = retrieveFor(request, settings(retrieves).of, history);
+    const refused = retrieveForTurn(request, settings(retrieves).of, history);
     await expect(refused).rejects.toMatchObject({ code: 'bad-option', message });
   });
 });
@@ -74,7 +74,11 @@ describe('the memories of a turn', () => {
 it('preferences stand in front of all else that was retrieved, each once, in the time of both', async () => {
   const retrieved: RetrievedMemories = { memories: [second, first], elapsedMs: 2, record: null };
   const hybrid = { ...settings('retrieved').of, preferencesOnly: true };
-  const { memories, elapsedMs } = await retrieveFor({ ...request, retrieved, preferences: [first] }, hybrid, history);
+  const { memories, elapsedMs } = await retrieveForTurn(
+    { ...request, retrieved, preferences: [first] },
+    hybrid,
+    history,
+  );
   expect(memories).toEqual([first, second]);
   expect(elapsedMs).toBeGreaterThanOrEqual(2);
 });
@@ -100,14 +104,14 @@ describe('an arm is given', () => {
     ['all', ['recent', 'tea', 'old'], expect.any(Number), null],
     ['donor', ['foreign'], 3, null],
   ] as const)('%s: these memories, in that time, with that record', (retrieves, ids, elapsedMs, kept) => {
-    const { retrieved, ...more } = givenMemories({ retrieves, injects: 'nothing' }, sources);
+    const { retrieved, ...more } = memoriesForArm({ retrieves, injects: 'nothing' }, sources);
     expect(retrieved!.memories.map(({ memoryId }) => memoryId)).toEqual(ids);
     expect(retrieved).toMatchObject({ elapsedMs, record: kept });
     expect(more).toEqual({});
   });
 
   it('all preferences of the user besides, where these alone are injected', () => {
-    expect(givenMemories({ retrieves: 'retrieved', injects: 'preferences' }, sources)).toEqual({
+    expect(memoriesForArm({ retrieves: 'retrieved', injects: 'preferences' }, sources)).toEqual({
       retrieved: sources.retrieved,
       preferences: [old],
     });

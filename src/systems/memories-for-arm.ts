@@ -1,6 +1,6 @@
 import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
-import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from './contracts.ts';
+import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from './memory-system.ts';
 import { chronological } from './prompt/select-within-budget.ts';
 
 /** All memories, the newest first, so that a budget drops the oldest. */
@@ -21,7 +21,7 @@ export interface MemorySources {
 }
 
 /** The memories that an arm is given by its traits, as its request carries them. */
-export function givenMemories(
+export function memoriesForArm(
   { retrieves, injects }: Pick<ArmTraits, 'retrieves' | 'injects'>,
   { retrieved, all, preferences, evidence, donated }: MemorySources,
 ): Pick<ChatRequest, 'retrieved' | 'preferences'> {

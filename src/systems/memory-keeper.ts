@@ -5,7 +5,7 @@ import type { MemorySearchResult, RetrieveOptions, Retriever } from '../retrieva
 import type { BenchDatabase } from '../store/database.ts';
 import { MemoryRepository } from '../store/memory-repository.ts';
 import { SessionRepository } from '../store/session-repository.ts';
-import { type AddMemoryOptions, type ChatRequest, nothingRetrieved, type RetrievedMemories } from './contracts.ts';
+import { type AddMemoryOptions, type ChatRequest, nothingRetrieved, type RetrievedMemories } from './memory-system.ts';
 import { newestFirst } from './memories-for-arm.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import { isPreference } from './prompt/select-within-budget.ts';
@@ -199,7 +199,7 @@ export interface RetrievalSettings {
 }
 
 /** The memories of a request, else those that the system retrieves. @throws BenchError `bad-option` if only data know */
-export async function retrieveFor(
+export async function retrieveForTurn(
   request: ChatRequest,
   settings: RetrievalSettings,
   history: NonNullable<ChatRequest['history']>,

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
-import { PipelineSystem } from './pipeline-system.ts';
+import { SingleSessionSystem } from './single-session-system.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { CachedTextPrefill, EngineCachePrefill, textPrefill } from './prefill/text-prefill.ts';
 import type { SystemParts } from './answer-turn.ts';
@@ -27,7 +27,7 @@ export interface RAGSystemParts extends SystemParts {
  * const { text } = await system.chat({ query: 'Where do I live?', sessionId: 'session-1', userId: 'ada' });
  * console.log(text);
  */
-export class RAGSystem extends PipelineSystem {
+export class RAGSystem extends SingleSessionSystem {
   constructor(parts: RAGSystemParts) {
     const { prefixCache, retrieves = 'retrieved', injectionMode = 'rag', rules, topK, threshold } = parts;
     super({

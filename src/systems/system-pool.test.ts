@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { BenchSystem, ChatResponse, SystemStats } from './contracts.ts';
+import type { BenchSystem, ChatResponse, SystemStats } from './memory-system.ts';
 import { SystemPool } from './system-pool.ts';
 
 /** A pool of systems that answer with their place when `endTurn` ends the oldest turn, and a list of all calls. */

@@ -7,9 +7,9 @@ import type {
   PrepareOptions,
   SearchOptions,
   SystemStats,
-} from './contracts.ts';
+} from './memory-system.ts';
 import { WHOLE_PROMPT } from './prefill/text-prefill.ts';
-import type { MemoryText } from './prompt/tokenised-memory-lines.ts';
+import type { MemoryText } from './prompt/prefix-parts.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /** Systems of one arm with a session each: a turn takes the first that is free. They share memories and KV store. */

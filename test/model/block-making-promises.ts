@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatResponse } from '../../src/systems/contracts.ts';
+import type { ChatResponse } from '../../src/systems/memory-system.ts';
 import { blocksOf, type DkiTurns, memoriesOf } from './dki-fixture.ts';
 
 const three = memoriesOf('My dog is called Brenko.', 'My tea is Oolong.', 'I live in a house in Port Dral.');

@@ -3,7 +3,7 @@ import { runBench } from '../../src/bench/run-bench.ts';
 import type { CheckName, RunResults } from '../../src/store/records/run-results.ts';
 import { ownTraits } from '../../src/systems/arms/arm-registry.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
-import type { ChatRequest } from '../../src/systems/contracts.ts';
+import type { ChatRequest } from '../../src/systems/memory-system.ts';
 import { DKISystem } from '../../src/systems/dki-system.ts';
 import { parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
 import { changed } from '../fixtures/draft.ts';

@@ -6,7 +6,7 @@ import { compareScores, type SequenceScore } from '../../src/engine/sequence-sco
 import type { PrefillRecord } from '../../src/store/records/prefill-record.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
-import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
+import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/memory-system.ts';
 import type { OpenEngine } from '../../src/systems/answer-turn.ts';
 import { folderOfEachTest } from '../fixtures/folder-of-each-test.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { auditLogs, conversations } from '../../src/store/schema.ts';
 import type { EngineOpener } from '../../src/engine/engine-adapter.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
-import type { ChatResponse } from '../../src/systems/contracts.ts';
+import type { ChatResponse } from '../../src/systems/memory-system.ts';
 import { errorLike } from '../fixtures/error-like.ts';
 import { blockMakingPromises } from './block-making-promises.ts';
 import { blocksOf, DkiTurns, memoriesOf, scoreBehind } from './dki-fixture.ts';

@@ -4,7 +4,7 @@ import { replacing } from '../fixtures/replacing.ts';
 import { askedTurns, nameOf, said, TurnsAtOnce } from '../fixtures/turns-at-once.ts';
 import type { Checkpoint } from '../../src/engine/session-checkpoint.ts';
 import type { KvStore, StoredBlock } from '../../src/kv/kv-store.ts';
-import type { BenchSystem } from '../../src/systems/contracts.ts';
+import type { BenchSystem } from '../../src/systems/memory-system.ts';
 
 const at = await TurnsAtOnce.open();
 afterAll(() => at[Symbol.asyncDispose]());

@@ -18,7 +18,7 @@ import {
 import type { MemorySearchResult, NewMemory } from '../../src/retrieval/retriever.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
-import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
+import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/memory-system.ts';
 import type { OpenStore } from '../../src/systems/prefill/prefill-strategy.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { replacing } from '../fixtures/replacing.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { foundMemories } from '../../scripts/open-parts.ts';
 import type { CheckName, RunResults } from '../../src/store/records/run-results.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
-import type { ChatResponse } from '../../src/systems/contracts.ts';
+import type { ChatResponse } from '../../src/systems/memory-system.ts';
 import { checkOf, liar, lying, renamed, shippedArm, smallRun } from '../fixtures/small-run.ts';
 import { twoFacedSession } from '../fixtures/two-faced-session.ts';
 

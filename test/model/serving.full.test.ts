@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
-import type { BenchSystem } from '../../src/systems/contracts.ts';
+import type { BenchSystem } from '../../src/systems/memory-system.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { checkOf, shippedArm, smallRun } from '../fixtures/small-run.ts';
 

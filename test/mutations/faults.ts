@@ -265,7 +265,7 @@ export const faults: readonly Fault[] = [
       run: ['--repeats', '2', '--limit', '12'],
     },
   ]),
-  ...faultsIn('reuse', 'src/systems/pipeline-system.ts', [
+  ...faultsIn('reuse', 'src/systems/single-session-system.ts', [
     {
       name: 'work done ahead is booked nowhere',
       find: 'this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };',
@@ -293,7 +293,7 @@ export const faults: readonly Fault[] = [
     },
   ]),
 
-  ...faultsIn('recomputation', 'src/systems/prefill/select-recomputed-tokens.ts', [
+  ...faultsIn('recomputation', 'src/systems/prefill/select-tokens-to-recompute.ts', [
     {
       name: 'twice the share is recomputed',
       find: 'Math.min(Math.round(share * countMemoryTokens(blocks)),',
@@ -308,7 +308,7 @@ export const faults: readonly Fault[] = [
     },
   ]),
 
-  ...faultsIn('recomputation', 'src/systems/prefill/select-recomputed-tokens.ts', [
+  ...faultsIn('recomputation', 'src/systems/prefill/select-tokens-to-recompute.ts', [
     {
       name: 'link recomputes twice the tokens',
       find: 'Math.min(block.end, block.start + tokens)',
@@ -328,7 +328,7 @@ export const faults: readonly Fault[] = [
       run: ['--arms', 'rag,dki-informative:.3'],
     },
   ]),
-  ...faultsIn('recomputation', 'src/systems/prefill/joined-prefill.ts', [
+  ...faultsIn('recomputation', 'src/systems/prefill/joined-blocks-prefill.ts', [
     {
       name: 'ranks are places in the prompt',
       find: 'rank: parts.ranked.indexOf(parts.lines[index]!.memoryId),',
@@ -342,7 +342,7 @@ export const faults: readonly Fault[] = [
       run: ['--arms', 'rag,dki-random:.3'],
     },
   ]),
-  ...faultsIn('recomputation', 'src/systems/prefill/place-blocks.ts', [
+  ...faultsIn('recomputation', 'src/systems/prefill/join-and-recompute.ts', [
     {
       name: 'recomputed cells are not written back',
       find: 'kv.replace(joined, again.cells, range.start);',

@@ -5,7 +5,7 @@ import { float64Cells } from '../../src/eval/run/prove/float64-cells.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
 import { kvTools } from '../../src/kv/timed-kv-functions.ts';
 import type { BlockContext } from '../../src/systems/prefill/gather-blocks.ts';
-import { scoreTokens } from '../../src/systems/prefill/recompute-scores.ts';
+import { scoreTokensToRecompute } from '../../src/systems/prefill/score-tokens-to-recompute.ts';
 import { causal, forwardPass, placed } from './forward-pass.ts';
 import { ReferenceModel } from './reference-model.ts';
 
@@ -41,7 +41,7 @@ test.each(shapes)("%s: queries and the question's attention are those of plain a
   const blocks = [cutCells(joined, header, header + firstBlock), cutCells(joined, header + firstBlock, memories)];
   const context = { engine, session, kv: kvTools } as unknown as BlockContext;
   const rest = { suffix: prompt.slice(memories), question };
-  const { scores, selector } = await scoreTokens('query', context, {
+  const { scores, selector } = await scoreTokensToRecompute('query', context, {
     ...{ state: joined, header: cutCells(joined, 0, header), blocks, rest },
   });
   expect(selector).toMatchObject({ model: 'first-layers', tokens: question.end, layers: LAYER + 1 });

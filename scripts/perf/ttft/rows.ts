@@ -6,11 +6,11 @@ import type { LlamaServerProcess } from '../../../src/engine/llama-server/llama-
 import { meterDifference } from '../../../src/engine/token-meter.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import type { TurnAccount } from '../../../src/store/records/turn-record.ts';
-import type { BenchSystem } from '../../../src/systems/contracts.ts';
+import type { BenchSystem } from '../../../src/systems/memory-system.ts';
 import { DKISystem, type DKISystemParts } from '../../../src/systems/dki-system.ts';
 import type { OpenStore } from '../../../src/systems/prefill/prefill-strategy.ts';
 import { parseRecipe } from '../../../src/systems/prefill/join-recipe.ts';
-import { selectTokens } from '../../../src/systems/prefill/select-recomputed-tokens.ts';
+import { selectTokensToRecompute } from '../../../src/systems/prefill/select-tokens-to-recompute.ts';
 import { RAGSystem } from '../../../src/systems/rag-system.ts';
 import type { SystemParts } from '../../../src/systems/answer-turn.ts';
 import { foundMemories, openParts, storeIn } from '../../open-parts.ts';
@@ -110,7 +110,7 @@ async function sameChunksRow({ engine, subject }: RowSetting): Promise<TtftRow> 
   const ask = async (turn: number): Promise<TtftReading> => {
     const { prefix, suffix, headerTokens, lines } = await subject.prompt(turn);
     const blocks = lines.map((tokenIds, rank) => ({ tokenIds, rank }));
-    const chunks = selectTokens({ by: 'link', tokens: 4 }, blocks)
+    const chunks = selectTokensToRecompute({ by: 'link', tokens: 4 }, blocks)
       .map(({ start, end }) => ({ start: headerTokens + start, end: headerTokens + end }))
       .reverse();
     // Restores the prefix, which the chunks of the last turn truncated.

@@ -2,7 +2,7 @@ import { grammars } from '../../../src/base/language-phrasings.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';
-import { prefixParts } from '../../../src/systems/prompt/tokenised-memory-lines.ts';
+import { prefixParts } from '../../../src/systems/prompt/prefix-parts.ts';
 import { buildPrompt, type PromptRules } from '../../../src/systems/prompt/build-prompt.ts';
 import { PromptTokenizer } from '../../../src/systems/prompt/prompt-tokenizer.ts';
 import { memorySegment, querySegments } from '../../../src/systems/prompt/prompt-form.ts';

@@ -2,7 +2,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { printable } from '../../render/printable.ts';
 import { countText } from '../../render/format-number.ts';
 import { coloured, type TerminalPage } from '../../render/terminal-style.ts';
-import type { ChatResponse } from '../../systems/contracts.ts';
+import type { ChatResponse } from '../../systems/memory-system.ts';
 import { readChatLine } from './chat-commands.ts';
 import type { ChatSession } from './chat-session.ts';
 

@@ -14,8 +14,13 @@ import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts
 import type { InspectedTurn } from '../../viewer/turn-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
-import { givenMemories } from '../../systems/memories-for-arm.ts';
-import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
+import { memoriesForArm } from '../../systems/memories-for-arm.ts';
+import {
+  type BenchSystem,
+  type ChatRequest,
+  type ChatResponse,
+  nothingRetrieved,
+} from '../../systems/memory-system.ts';
 import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { WHOLE_PROMPT } from '../../systems/prefill/text-prefill.ts';
@@ -142,7 +147,7 @@ export class ChatSession implements AsyncDisposable {
       traits.retrieves === 'retrieved'
         ? await memories.retrieve(query, { topK, threshold, userId: this.userId, history })
         : nothingRetrieved;
-    return givenMemories(traits, {
+    return memoriesForArm(traits, {
       retrieved,
       all: memories.list(),
       preferences: keeper.preferences(this.userId),

@@ -4,7 +4,7 @@ import { retrievedMemories } from '../../eval/run/observe/write-turns.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/turn-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import { scores } from '../../store/records/turn-record.ts';
-import type { ChatResponse } from '../../systems/contracts.ts';
+import type { ChatResponse } from '../../systems/memory-system.ts';
 
 export interface ChatTurn {
   readonly userId: string;

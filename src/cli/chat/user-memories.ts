@@ -3,7 +3,7 @@ import type { MemoryRow } from '../../store/schema.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { MemoryRepository } from '../../store/memory-repository.ts';
 import type { MemorySearchResult, RetrieveOptions } from '../../retrieval/retriever.ts';
-import type { RetrievedMemories } from '../../systems/contracts.ts';
+import type { RetrievedMemories } from '../../systems/memory-system.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 
 /** Id of the session that stores the memories of a user, or the messages of a conversation. Different names give different ids. */

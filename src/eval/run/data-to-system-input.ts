@@ -1,5 +1,5 @@
 import { type DatasetItem, type DatasetMemory, type DatasetUser, profileOf } from '../../data/dataset.ts';
-import type { ChatRequest } from '../../systems/contracts.ts';
+import type { ChatRequest } from '../../systems/memory-system.ts';
 
 export interface MemoryEntry {
   readonly memoryId: string;

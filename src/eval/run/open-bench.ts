@@ -5,7 +5,7 @@ import { usesLanguageModel } from '../../retrieval/hinted/pre-retrieval/pre-retr
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
-import type { BenchSystem } from '../../systems/contracts.ts';
+import type { BenchSystem } from '../../systems/memory-system.ts';
 import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';

@@ -1,7 +1,7 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { StoreType } from '../../store/records/prefill-record.ts';
-import type { BenchSystem } from '../contracts.ts';
+import type { BenchSystem } from '../memory-system.ts';
 import type { OpenStore } from '../prefill/prefill-strategy.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { SystemParts } from '../answer-turn.ts';

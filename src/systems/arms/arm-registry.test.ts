@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { hasCapability } from '../../engine/engine-capabilities.ts';
-import type { BenchSystem } from '../contracts.ts';
+import type { BenchSystem } from '../memory-system.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { withSetting } from './arm-name.ts';
 import { armRegistry, type Arm } from './arm-registry.ts';

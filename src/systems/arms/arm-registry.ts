@@ -2,14 +2,14 @@ import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { ArmSettings, ArmTraits, Mark } from '../../store/records/arm-traits.ts';
-import type { BenchSystem } from '../contracts.ts';
+import type { BenchSystem } from '../memory-system.ts';
 import { noAnswerPrefix } from '../prompt/answer-prefix.ts';
 import type { SystemParts } from '../answer-turn.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { armMark } from './arm-plot-marks.ts';
 import { type ArmName, armSettingsHelp, blockSettingsHelp, parseArmName } from './arm-name.ts';
 import { type BlockSettings, requireSense, splitSettings } from './block-settings.ts';
-import { injectingArms } from './injecting-arms.ts';
+import { kvArms } from './kv-arms.ts';
 import { textArms } from './text-arms.ts';
 
 export interface ArmDefaults {
@@ -198,7 +198,7 @@ function requireInjection(
 const BASELINE = 'rag';
 
 /** All arms that ship. */
-export const armRegistry = new ArmRegistry([...textArms, ...injectingArms]);
+export const armRegistry = new ArmRegistry([...textArms, ...kvArms]);
 
 function exampleName({ name, argument }: ArmDefinition): string {
   return argument === undefined ? name : `${name}:${argument.example}`;

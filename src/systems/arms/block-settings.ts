@@ -2,7 +2,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { ArmSettings } from '../../store/records/arm-traits.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
-import type { TokenSelection } from '../prefill/select-recomputed-tokens.ts';
+import type { TokenSelection } from '../prefill/select-tokens-to-recompute.ts';
 
 const blockSettings = ['context', 'sink', 'positions', 'temperature', 'run', 'built'] as const;
 

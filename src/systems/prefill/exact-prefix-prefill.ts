@@ -4,7 +4,7 @@ import { evictionName } from '../../kv/eviction-scores.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { type PrefixParts, prefixParts } from '../prompt/tokenised-memory-lines.ts';
+import { type PrefixParts, prefixParts } from '../prompt/prefix-parts.ts';
 import {
   computeExactly,
   isBadState,

@@ -7,7 +7,7 @@ import type { BlockStore } from '../../kv/block-store.ts';
 import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
 import type { KvTools } from '../../kv/timed-kv-functions.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
-import type { MemoryLine, MemoryLines } from '../prompt/tokenised-memory-lines.ts';
+import type { MemoryLine, MemoryLines } from '../prompt/prefix-parts.ts';
 import { computeExactly, holdsTokens, requireInSession, requireTokens } from './verify-kv-tokens.ts';
 import type { KvParts } from './prefill-strategy.ts';
 

@@ -1,5 +1,5 @@
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
-import type { TokenScorer, TokenSelection } from './select-recomputed-tokens.ts';
+import type { TokenScorer, TokenSelection } from './select-tokens-to-recompute.ts';
 
 /** How blocks are made and placed, and which of their tokens are evaluated again at their place. */
 export interface JoinRecipe extends BlockMaking {

@@ -8,7 +8,7 @@ import type { KvTools } from '../../kv/timed-kv-functions.ts';
 import type { PrefillRecord, StoreType } from '../../store/records/prefill-record.ts';
 import type { TurnAccount } from '../../store/records/turn-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import type { MemoryLines } from '../prompt/tokenised-memory-lines.ts';
+import type { MemoryLines } from '../prompt/prefix-parts.ts';
 
 /** The session and the user of one turn. */
 export interface TurnContext {

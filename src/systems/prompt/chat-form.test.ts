@@ -4,7 +4,7 @@ import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts'
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { TokenizeRequest } from '../../engine/engine.ts';
 import { buildPrompt, type PromptParts, type PromptRules } from './build-prompt.ts';
-import { type ChatEngine, ChatForm, promptFormOf } from './chat-form.ts';
+import { type ChatEngine, ChatForm, openPromptForm } from './chat-form.ts';
 import { PromptTokenizer } from './prompt-tokenizer.ts';
 import { joinSegments } from './prompt-form.ts';
 
@@ -146,8 +146,8 @@ describe('a chat template', () => {
   });
 
   it('of a model that has none is refused, the plain form never', async () => {
-    await expect(promptFormOf('chat', engineOf(null))).rejects.toThrow('a-model has no chat template in its file');
-    expect((await promptFormOf('plain', engineOf(null))).name).toBe('plain');
+    await expect(openPromptForm('chat', engineOf(null))).rejects.toThrow('a-model has no chat template in its file');
+    expect((await openPromptForm('plain', engineOf(null))).name).toBe('plain');
   });
 
   it.each([

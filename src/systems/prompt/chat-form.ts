@@ -198,6 +198,6 @@ function templateSegments(text: string): Segment[] {
 }
 
 /** The form of that name for a model. @throws BenchError `bad-model` where its own template cannot be used */
-export async function promptFormOf(name: PromptForm['name'] | undefined, engine: ChatEngine): Promise<PromptForm> {
+export async function openPromptForm(name: PromptForm['name'] | undefined, engine: ChatEngine): Promise<PromptForm> {
   return name === 'chat' ? ChatForm.open(engine) : plainForm;
 }

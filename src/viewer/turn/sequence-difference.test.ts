@@ -6,18 +6,22 @@ import { type AnsweredTurn, inspectedTurn } from '../turn-for-display.ts';
 import { placedSegments } from './segment-positions.ts';
 import { sequenceDifference } from './sequence-difference.ts';
 
-type JoinedPrefill = Exclude<PrefillRecord, { readonly strategy: 'prefix' }>;
+type JoinedBlocksPrefill = Exclude<PrefillRecord, { readonly strategy: 'prefix' }>;
 
 const answered = (arm: string, injected = false): AnsweredTurn => inspectedTurn(answeredTurn(arm, { injected }));
 
 /** A turn whose two memories are blocks of 8 and 9 tokens at the given positions. */
-function withBlocks(positions: number, at: readonly [number, number], joined: Partial<JoinedPrefill>): AnsweredTurn {
+function withBlocks(
+  positions: number,
+  at: readonly [number, number],
+  joined: Partial<JoinedBlocksPrefill>,
+): AnsweredTurn {
   const turn = answered('dki-blocks', true);
   const block = { key: 'ab', origin: 'memory', computeMs: 0 } as const;
   const header = { ...block, tokens: 14 };
   const blocks = at.map((position, index) => ({ ...block, memoryId: `m-${index + 1}`, tokens: 8 + index, position }));
   const costs = { alpha: 1, sizeBytes: 10, recomputed: [], recomputedTokens: 0, joinMs: 0 };
-  const prefill = { strategy: 'blocks', ...costs, header, blocks, ...joined } as JoinedPrefill;
+  const prefill = { strategy: 'blocks', ...costs, header, blocks, ...joined } as JoinedBlocksPrefill;
   return { ...turn, tokens: { ...turn.tokens, positions }, prefill };
 }
 

@@ -7,7 +7,7 @@ import { meterDifference } from '../../../engine/token-meter.ts';
 import type { AttributionRecord } from '../../../store/records/attribution-record.ts';
 import type { TurnRecord } from '../../../store/records/turn-record.ts';
 import { answerLimits } from '../../../systems/answer-turn.ts';
-import { promptFormOf } from '../../../systems/prompt/chat-form.ts';
+import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { sum } from '../../analysis/statistics/observations.ts';
 import { likeliestTexts } from '../observe/post-turn-measurements.ts';
 import { memoryIds, type StoredSequence, storedSequence } from './stored-sequence.ts';
@@ -67,7 +67,7 @@ export async function attribute(
 /** Generates a stored answer again. @returns its tokens with ln p @throws BenchError `not-reproduced` if it differs */
 async function answerAgain(turn: StoredSequence, replay: TurnReplay, engine: Engine, session: EngineSession) {
   const limits = {
-    ...answerLimits(await promptFormOf(turn.form, engine), turn.reserveTokens),
+    ...answerLimits(await openPromptForm(turn.form, engine), turn.reserveTokens),
     // Earlier releases did not end an answer after its first sentence.
     oneSentence: firstSentence(turn.answer) === turn.answer.trim(),
   };

@@ -8,7 +8,7 @@ import { kvTools } from '../../../kv/timed-kv-functions.ts';
 import { KvStore } from '../../../kv/kv-store.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import type { JoinRecipe } from '../../../systems/prefill/join-recipe.ts';
-import { placeBlocks } from '../../../systems/prefill/place-blocks.ts';
+import { joinAndRecompute } from '../../../systems/prefill/join-and-recompute.ts';
 import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/prefix-cells.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { splitSequence, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
@@ -105,7 +105,7 @@ async function blocksReplay(
         return memoryId === leftOut ? [] : [{ state, start, rank: turn.ranked.indexOf(memoryId) }];
       });
       const unplaced = { header: header.state, sink, blocks: joined, alpha, rest };
-      using placed = await placeBlocks(recipe, context, unplaced);
+      using placed = await joinAndRecompute(recipe, context, unplaced);
       if (leftOut === undefined && placed.positions.join() !== positions.join()) {
         const message = 'the blocks of the turn are now placed at other positions than the stored ones';
         const hint = 'another release wrote it: run the bench again with this one';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readRunDatasets } from '../../../data/join-datasets.ts';
-import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
+import type { ChatRequest, ChatResponse } from '../../../systems/memory-system.ts';
 import { TurnQueue } from '../../../systems/turn-queue.ts';
 import { CONVERSATION_TURNS, isSaturated, planLoad, playLoad, type ServedTurn } from './load-generator.ts';
 

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
-import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/contracts.ts';
+import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/memory-system.ts';
 import { itemQuestion } from '../data-to-system-input.ts';
 
 export const CONVERSATION_TURNS = 5;

@@ -3,9 +3,9 @@ import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
-import type { ChatResponse } from '../../../systems/contracts.ts';
+import type { ChatResponse } from '../../../systems/memory-system.ts';
 import { isPreference } from '../../../systems/prompt/select-within-budget.ts';
-import { questionRange } from '../../../systems/prompt/tokenised-memory-lines.ts';
+import { questionRange } from '../../../systems/prompt/prefix-parts.ts';
 
 /** What an arm had to inject, derived from its prompt, not from its report. No lines if there is nothing to inject. */
 export interface InjectedParts {

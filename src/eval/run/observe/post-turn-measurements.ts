@@ -14,7 +14,7 @@ import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
 import { holdsWords } from '../../../data/split-words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
-import type { ChatResponse } from '../../../systems/contracts.ts';
+import type { ChatResponse } from '../../../systems/memory-system.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
 import { sum } from '../../analysis/statistics/observations.ts';

@@ -6,7 +6,7 @@ import { meterDifference } from '../../../engine/token-meter.ts';
 import { kvTools } from '../../../kv/timed-kv-functions.ts';
 import type { SystemParts } from '../../../systems/answer-turn.ts';
 import type { OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
-import type { ChatResponse } from '../../../systems/contracts.ts';
+import type { ChatResponse } from '../../../systems/memory-system.ts';
 
 export interface RecordedGeneration {
   /** The engine's session, not the recorded one. */

@@ -4,7 +4,7 @@ import type { TurnObservation } from '../../../store/records/turn-observation.ts
 import type { AnsweredTurn, ItemRecord, Scores, TurnKey, TurnRecord } from '../../../store/records/turn-record.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
-import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
+import type { ChatRequest, ChatResponse } from '../../../systems/memory-system.ts';
 import type { ConversationLog } from '../../../systems/conversation-log.ts';
 import type { MetricDefinition } from '../../analysis/metrics/built-in-metrics.ts';
 import type { SuccessRule } from '../../analysis/metrics/score-turn.ts';

@@ -3,7 +3,7 @@ import { detectLanguage } from '../../../base/language.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
-import { prefixParts } from '../../../systems/prompt/tokenised-memory-lines.ts';
+import { prefixParts } from '../../../systems/prompt/prefix-parts.ts';
 import { sinkTokens } from '../../../systems/prefill/gather-blocks.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {
@@ -13,7 +13,7 @@ import {
   reserveFor,
   systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
-import { type ChatEngine, promptFormOf } from '../../../systems/prompt/chat-form.ts';
+import { type ChatEngine, openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 
 interface PromptParts {
@@ -35,7 +35,7 @@ export async function requireFittingQueries(
   // Shorter questions fit: a token takes at least a byte, and the rest of a prompt less than half of any window.
   const long = users.flatMap(({ items }) => items).filter(({ query }) => Buffer.byteLength(query) > mostTokens / 2);
   for (const template of long.length === 0 ? [] : templates) {
-    const form = await promptFormOf(template, engine);
+    const form = await openPromptForm(template, engine);
     for (const item of long) {
       const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, item);
       const alone = { query: item.query, systemPrompt: '', memories: [], history: [], answerPrefix };
@@ -73,7 +73,7 @@ export async function requireFittingSinks(
   for (const { traits, template } of arms) {
     const { making, name, settings } = traits;
     if (making?.sink === undefined) continue;
-    const form = await promptFormOf(template ?? rules.template, engine);
+    const form = await openPromptForm(template ?? rules.template, engine);
     const own = { ...rules, labels: settings.labels ?? rules.labels, windowTokens: engine.info.contextTokens };
     for (const { asked, systemPrompt } of distinct.values()) {
       const parts = { query: '', systemPrompt, memories: [MEMORY], history: [] };

@@ -5,7 +5,7 @@ import type { EngineInspection } from '../../../engine/engine-adapter.ts';
 import type { ArmNotRun } from '../../../store/records/run-description.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { withSetting } from '../../../systems/arms/arm-name.ts';
-import { type ChatEngine, promptFormOf } from '../../../systems/prompt/chat-form.ts';
+import { type ChatEngine, openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import type { Suite } from '../suite.ts';
 
 const NO_CHAT_TEMPLATE = 'the model has no chat template';
@@ -57,7 +57,7 @@ export async function armsWithWorkingTemplate(
   const isChat = (arm: Arm): boolean => (arm.template ?? template) === 'chat';
   if (!arms.some(isChat)) return { arms, notRun: [] };
   try {
-    await promptFormOf('chat', engine);
+    await openPromptForm('chat', engine);
     return { arms, notRun: [] };
   } catch (error) {
     if (!(error instanceof BenchError) || !usesSuiteArms || template === 'chat') throw error;

@@ -6,7 +6,7 @@ import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
 import type { BlockMaking, StoreType } from '../../../store/records/prefill-record.ts';
 import { type RecipeName, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
-import { selectTokens } from '../../../systems/prefill/select-recomputed-tokens.ts';
+import { selectTokensToRecompute } from '../../../systems/prefill/select-tokens-to-recompute.ts';
 import type { InjectedParts } from '../observe/expected-injection.ts';
 import {
   cooledCell,
@@ -155,7 +155,7 @@ export function memoryCells({ header, lines, making }: ExpectedParts): boolean[]
 export function selectedPositions(prefill: RecipeName, { header, lines, ranks }: ExpectedParts): TokenRange[] {
   const { recompute } = parseRecipe(prefill);
   const blocks = lines.map((tokenIds, index) => ({ tokenIds, rank: ranks?.[index] ?? index }));
-  const selected = recompute === null ? [] : selectTokens(recompute, blocks);
+  const selected = recompute === null ? [] : selectTokensToRecompute(recompute, blocks);
   return selected.map(({ start, end }) => ({ start: header.length + start, end: header.length + end }));
 }
 

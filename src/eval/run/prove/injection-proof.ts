@@ -7,7 +7,7 @@ import { kvTools } from '../../../kv/timed-kv-functions.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
 import type { EvictionName, PrefillRecord } from '../../../store/records/prefill-record.ts';
 import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-recipe.ts';
-import { isScored, type TokenSelection } from '../../../systems/prefill/select-recomputed-tokens.ts';
+import { isScored, type TokenSelection } from '../../../systems/prefill/select-tokens-to-recompute.ts';
 import type { InjectedParts } from '../observe/expected-injection.ts';
 import {
   type CellMaker,

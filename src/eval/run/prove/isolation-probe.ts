@@ -8,7 +8,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmIsolation, IsolationProbe } from '../../../store/records/run-probes.ts';
-import type { BenchSystem, ChatRequest } from '../../../systems/contracts.ts';
+import type { BenchSystem, ChatRequest } from '../../../systems/memory-system.ts';
 import type { MemoryKeeper } from '../../../systems/memory-keeper.ts';
 
 /** Canaries are in English, whatever the language of the run. */

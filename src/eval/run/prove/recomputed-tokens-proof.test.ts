@@ -1,7 +1,7 @@
 import { mean, rootMeanSquare } from 'simple-statistics';
 import { expect, it } from 'vitest';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { selectTokens } from '../../../systems/prefill/select-recomputed-tokens.ts';
+import { selectTokensToRecompute } from '../../../systems/prefill/select-tokens-to-recompute.ts';
 import { missedRun, wrongShare } from './recomputed-tokens-proof.ts';
 
 const RUN = 4;
@@ -13,7 +13,7 @@ function selection(seed: number) {
   const distances = Array.from({ length: BLOCK.length * BLOCK.blocks }, () => random.float() ** 4);
   const blocks = Array.from({ length: BLOCK.blocks }, (_, rank) => ({ tokenIds: Array(BLOCK.length).fill(1), rank }));
   const squares = distances.map((distance) => distance ** 2);
-  const ranges = selectTokens({ by: 'cacheblend', share: 0.3, run: RUN }, blocks, squares);
+  const ranges = selectTokensToRecompute({ by: 'cacheblend', share: 0.3, run: RUN }, blocks, squares);
   const positions = distances.map((_, position) => position);
   const selected = new Set(ranges.flatMap(({ start, end }) => positions.slice(start, end)));
   const starts = positions.slice(BLOCK.length).filter((position) => position % RUN === 0);

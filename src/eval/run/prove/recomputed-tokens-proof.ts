@@ -1,7 +1,7 @@
 import { mean, rootMeanSquare } from 'simple-statistics';
 import { norm, innerProduct } from '../../../base/inner-product.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
-import type { ScoredSelection, TokenSelection } from '../../../systems/prefill/select-recomputed-tokens.ts';
+import type { ScoredSelection, TokenSelection } from '../../../systems/prefill/select-tokens-to-recompute.ts';
 import type { InjectedParts } from '../observe/expected-injection.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
 import { type Float64Cell, float64Cells, toState } from './float64-cells.ts';

@@ -4,7 +4,7 @@ import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
-import { prefixParts } from '../../../systems/prompt/tokenised-memory-lines.ts';
+import { prefixParts } from '../../../systems/prompt/prefix-parts.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {
   buildPrompt,
@@ -13,7 +13,7 @@ import {
   formFor,
   systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
-import { promptFormOf } from '../../../systems/prompt/chat-form.ts';
+import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
@@ -36,7 +36,7 @@ async function samplePrompts(
   topK: number,
 ): Promise<readonly { readonly user: DatasetUser; readonly prompt: BuiltPrompt }[]> {
   const tokenizer = new PromptTokenizer(engine);
-  const form = await promptFormOf(rules.template, engine);
+  const form = await openPromptForm(rules.template, engine);
   const questions = users.flatMap((user) => user.items.map((item) => ({ user, item })));
   const step = Math.max(1, Math.floor(questions.length / PROMPTS));
   const samples = questions.filter((_, index) => index % step === 0).slice(0, PROMPTS);

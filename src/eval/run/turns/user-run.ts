@@ -12,8 +12,8 @@ import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { Scores } from '../../../store/records/turn-record.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
-import { givenMemories, type MemorySources } from '../../../systems/memories-for-arm.ts';
-import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
+import { memoriesForArm, type MemorySources } from '../../../systems/memories-for-arm.ts';
+import type { ChatRequest, ChatResponse } from '../../../systems/memory-system.ts';
 import { isPreference } from '../../../systems/prompt/select-within-budget.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
@@ -100,7 +100,7 @@ export class UserRun {
       const start = performance.now();
       // As a separate user, so that no turn finds its KV.
       const session = { sessionId: 'warm-up', userId: 'warm-up', history: item.history };
-      const request = { ...prepared.question, ...session, ...givenMemories(open.arm.traits, prepared.sources) };
+      const request = { ...prepared.question, ...session, ...memoriesForArm(open.arm.traits, prepared.sources) };
       const turn = await this.#answer(request, open, prepared, signal);
       const answered = performance.now();
       await prepared.observer.observe(open.arm.traits, turn, { signal });
@@ -165,7 +165,7 @@ export class UserRun {
     const sessionId = turnSessionId(runId, item, arm, repeat);
     const history = [...(this.#conversations.get(sessionId) ?? []), ...item.history];
     const session = { sessionId, userId: this.#user.userId, history };
-    const request: ChatRequest = { ...question, ...session, ...givenMemories(arm.traits, sources) };
+    const request: ChatRequest = { ...question, ...session, ...memoriesForArm(arm.traits, sources) };
     try {
       const turn = await clock.time('turns', () => this.#answer(request, open, prepared, signal));
       const { response } = turn;

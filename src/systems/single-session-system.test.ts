@@ -7,7 +7,7 @@ import type { PromptText } from '../config/bench-config.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';
 import type { MemorySearchResult } from '../retrieval/retriever.ts';
-import type { ChatRequest } from './contracts.ts';
+import type { ChatRequest } from './memory-system.ts';
 import { ConversationLog } from './conversation-log.ts';
 import { RAGSystem } from './rag-system.ts';
 import { answerLimits, answerRecord, type OpenEngine, type SystemParts } from './answer-turn.ts';

@@ -114,7 +114,7 @@ function evicting(rule: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefiniti
 const evictionRules = Object.keys(evictions) as EvictionRule[];
 
 /** Arms that inject KV, from exact to bold, and their controls. */
-export const injectingArms: readonly ArmDefinition[] = [
+export const kvArms: readonly ArmDefinition[] = [
   injecting({
     name: 'dki',
     needs: ['checkpoints'],

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { askedTurns, calling, modes, nameOf, said, TurnsAtOnce } from '../../test/fixtures/turns-at-once.ts';
 import { expectSameInAnyOrder } from '../../test/fixtures/interleaved-turns.ts';
 import { replacing } from '../../test/fixtures/replacing.ts';
-import type { ChatRequest } from './contracts.ts';
+import type { ChatRequest } from './memory-system.ts';
 
 const at = await TurnsAtOnce.open();
 afterAll(() => at[Symbol.asyncDispose]());

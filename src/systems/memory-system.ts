@@ -6,7 +6,7 @@ import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { AnswerRecord, RetrievalRecord, Timings, TokenCounts, TurnAccount } from '../store/records/turn-record.ts';
 import type { AnswerOpening } from './prompt/answer-prefix.ts';
-import type { MemoryText } from './prompt/tokenised-memory-lines.ts';
+import type { MemoryText } from './prompt/prefix-parts.ts';
 
 /**
  * A system that answers its users with the help of memories. Any number of calls may be made at once: turns that find no

@@ -4,12 +4,12 @@ import { evictionName } from '../../kv/eviction-scores.ts';
 import { quantisedCellBytes } from '../../kv/quantised-block.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { type MemoryLines, type PrefixParts, prefixParts } from '../prompt/tokenised-memory-lines.ts';
+import { type MemoryLines, type PrefixParts, prefixParts } from '../prompt/prefix-parts.ts';
 import { requireInSession, tokensByPosition } from './verify-kv-tokens.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks, keptSinkTokens, sinkTokens } from './gather-blocks.ts';
 import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
-import { placeBlocks, type PlacedBlocks } from './place-blocks.ts';
-import { countTokens } from './select-recomputed-tokens.ts';
+import { joinAndRecompute, type PlacedBlocks } from './join-and-recompute.ts';
+import { countTokens } from './select-tokens-to-recompute.ts';
 import {
   type KvParts,
   type PrefillAccount,
@@ -20,7 +20,7 @@ import {
 } from './prefill-strategy.ts';
 
 /** Settings of joined blocks. A recipe that recomputes evicts nothing. */
-export interface JoinedOptions extends KvParts<BlockStore> {
+export interface JoinedBlocksOptions extends KvParts<BlockStore> {
   readonly recipe: JoinRecipe;
 }
 
@@ -29,10 +29,10 @@ export interface JoinedOptions extends KvParts<BlockStore> {
  * any order, without evaluating them again. Blocks do not attend to each other, except for recomputed tokens.
  * @see Block-Attention, arXiv 2409.15355; EPIC, arXiv 2410.15332; APE, arXiv 2502.05431 (its positions and its temperature)
  */
-export class JoinedPrefill implements PrefillStrategy {
-  readonly #options: JoinedOptions;
+export class JoinedBlocksPrefill implements PrefillStrategy {
+  readonly #options: JoinedBlocksOptions;
 
-  constructor(options: JoinedOptions) {
+  constructor(options: JoinedBlocksOptions) {
     this.#options = options;
   }
 
@@ -51,7 +51,7 @@ export class JoinedPrefill implements PrefillStrategy {
     }));
     const { header, sink } = gathered;
     const unplaced = { header: header.state, sink, blocks, alpha, rest: parts, rotated: store.rotated };
-    using placed = await placeBlocks(recipe, context, unplaced);
+    using placed = await joinAndRecompute(recipe, context, unplaced);
     await this.#import(placed, parts, turn);
     const selectorMs = placed.selector?.ms ?? 0;
     const joinMs = performance.now() - start - placed.recomputeMs - selectorMs;

@@ -6,7 +6,7 @@ import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import { answerOpening } from '../answer-turn.ts';
 import { answerPlaces } from './answer-prefix.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './build-prompt.ts';
-import { promptFormOf } from './chat-form.ts';
+import { openPromptForm } from './chat-form.ts';
 import { PromptTokenizer } from './prompt-tokenizer.ts';
 
 const rules: PromptRules = { windowTokens: 600, reserveTokens: 100, placement: 'rank', labels: 'index' };
@@ -26,7 +26,7 @@ describe.each([
 
   describe.each(['plain', 'chat'] as const)('in the %s form', (name) => {
     async function asked(answerPrefix: string, content: Partial<PromptRules> = {}) {
-      const form = await promptFormOf(name, engine);
+      const form = await openPromptForm(name, engine);
       const said = { systemPrompt: 'Help with words. '.repeat(9), memories: [memory], history: [] };
       const parts = { ...said, query: 'Where?', answerPrefix };
       const prompt = await buildPrompt(parts, { ...rules, ...content }, new PromptTokenizer(engine), form);

@@ -4,7 +4,7 @@ import { firstLayers } from '../../kv/cut-cells.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import { requireCells } from './prefix-cells.ts';
-import type { TokenScorer } from './select-recomputed-tokens.ts';
+import type { TokenScorer } from './select-tokens-to-recompute.ts';
 
 export interface TokenScores {
   /** Of every memory token, in order; nothing of the first block is selected, whatever its scores. */
@@ -50,7 +50,11 @@ const scorers: Readonly<Record<TokenScorer, Score>> = {
   query: attention,
 };
 
-export async function scoreTokens(by: TokenScorer, context: BlockContext, joined: JoinedBlocks): Promise<TokenScores> {
+export async function scoreTokensToRecompute(
+  by: TokenScorer,
+  context: BlockContext,
+  joined: JoinedBlocks,
+): Promise<TokenScores> {
   const begin = performance.now();
   const { scores, ...selector } = await scorers[by](context, joined);
   return { scores, selector: selector.tokens === 0 ? null : { ...selector, ms: performance.now() - begin } };

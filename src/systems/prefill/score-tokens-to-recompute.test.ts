@@ -7,8 +7,8 @@ import { keyRowBytes, type SequenceState } from '../../engine/sequence-state.ts'
 import { cutCells } from '../../kv/cut-cells.ts';
 import { kvTools } from '../../kv/timed-kv-functions.ts';
 import type { BlockContext } from './gather-blocks.ts';
-import { scoreTokens } from './recompute-scores.ts';
-import type { TokenScorer } from './select-recomputed-tokens.ts';
+import { scoreTokensToRecompute } from './score-tokens-to-recompute.ts';
+import type { TokenScorer } from './select-tokens-to-recompute.ts';
 
 const HEADER = 3;
 const FIRST_BLOCK = 4;
@@ -42,7 +42,7 @@ function planted(layer: number, moves: Readonly<Record<number, number>>): Sequen
 
 async function measured(by: TokenScorer, state: SequenceState, { rest = behind, blocks = blocksOf(state) } = {}) {
   const context = { engine, session, kv: kvTools } as unknown as BlockContext;
-  return scoreTokens(by, context, { state, header: cutCells(state, 0, HEADER), blocks, rest });
+  return scoreTokensToRecompute(by, context, { state, header: cutCells(state, 0, HEADER), blocks, rest });
 }
 
 function blocksOf(state: SequenceState): SequenceState[] {

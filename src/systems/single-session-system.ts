@@ -10,15 +10,15 @@ import type {
   PrepareOptions,
   SearchOptions,
   SystemStats,
-} from './contracts.ts';
+} from './memory-system.ts';
 import { WHOLE_PROMPT } from './prefill/text-prefill.ts';
-import { promptFormOf } from './prompt/chat-form.ts';
-import { type MemoryText, precomputedLines } from './prompt/tokenised-memory-lines.ts';
+import { openPromptForm } from './prompt/chat-form.ts';
+import { type MemoryText, precomputedLines } from './prompt/prefix-parts.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { formFor, systemPromptFor } from './prompt/build-prompt.ts';
 import { TurnQueue } from './turn-queue.ts';
 
-export interface PipelineParts extends TurnParts {
+export interface SingleSessionParts extends TurnParts {
   /** False where its strategy stores no KV: forgetting a memory then does not open the engine. */
   readonly storesKv: boolean;
   /** Computes the blocks of a memory when it is added. Default false. */
@@ -37,15 +37,15 @@ function sessionQueue(session: EngineSession): TurnQueue {
 }
 
 /** One session for turns one at a time, and between them changes of memories and KV; opened at the first need. */
-export class PipelineSystem implements BenchSystem {
-  readonly #parts: PipelineParts;
+export class SingleSessionSystem implements BenchSystem {
+  readonly #parts: SingleSessionParts;
   readonly #turns = new TurnQueue([undefined]);
   readonly #prepared = new Set<string>();
   #opening: Promise<OpenTurn> | undefined;
   #opened: OpenTurn | undefined;
   #ahead: Ahead | undefined;
 
-  constructor(parts: PipelineParts) {
+  constructor(parts: SingleSessionParts) {
     this.#parts = parts;
   }
 
@@ -164,7 +164,7 @@ export class PipelineSystem implements BenchSystem {
   async #openParts(): Promise<OpenTurn> {
     const { rules, open, openStrategy } = this.#parts;
     const opened = await open();
-    const form = await promptFormOf(rules.template, opened.engine);
+    const form = await openPromptForm(rules.template, opened.engine);
     return { ...opened, form, strategy: await openStrategy(opened) };
   }
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { leavesChoice, type SelectableBlock, selectTokens, type TokenSelection } from './select-recomputed-tokens.ts';
+import {
+  leavesChoice,
+  type SelectableBlock,
+  selectTokensToRecompute,
+  type TokenSelection,
+} from './select-tokens-to-recompute.ts';
 
 /** Blocks of 4, 10, 3 and 6 tokens; the last was retrieved best, then the second, the first, the third. */
 const blocks: readonly SelectableBlock[] = [
@@ -15,11 +20,11 @@ const rules = shared as ('first' | 'random' | 'ranked' | 'cacheblend')[];
 const scores = (others: Readonly<Record<number, number>>): number[] =>
   Array.from({ length: 23 }, (_, place) => others[place] ?? 1);
 const ranges = (selection: TokenSelection, by?: readonly number[]): string =>
-  selectTokens(selection, blocks, by)
+  selectTokensToRecompute(selection, blocks, by)
     .map(({ start, end }) => `${start}-${end}`)
     .join(' ');
 const places = (selection: TokenSelection, of = blocks, by?: readonly number[]): number[] =>
-  selectTokens(selection, of, by).flatMap(({ start, end }) =>
+  selectTokensToRecompute(selection, of, by).flatMap(({ start, end }) =>
     Array.from({ length: end - start }, (_, index) => start + index),
   );
 /** The blocks with other tokens. */
@@ -120,6 +125,6 @@ it('leaves a choice where a share is some of the tokens behind the first block, 
 it.each(rules)('%s: 0 is nothing, 1 all behind the first block, and one block has nothing to select', (by) => {
   expect(ranges({ by, share: 0 })).toBe('');
   expect(ranges({ by, share: 1 })).toBe('4-23');
-  expect(selectTokens({ by, share: 1 }, blocks.slice(0, 1))).toEqual([]);
-  expect(selectTokens({ by, share: 1 }, [])).toEqual([]);
+  expect(selectTokensToRecompute({ by, share: 1 }, blocks.slice(0, 1))).toEqual([]);
+  expect(selectTokensToRecompute({ by, share: 1 }, [])).toEqual([]);
 });

@@ -49,7 +49,7 @@ export interface SelectableBlock {
  * The selected tokens as ranges, from the first block's first token. The same blocks get the same tokens; a larger share gets
  * those of a smaller one and more. @param scores of all tokens, where the rule needs them and `leavesChoice`
  */
-export function selectTokens(
+export function selectTokensToRecompute(
   selection: TokenSelection,
   blocks: readonly SelectableBlock[],
   scores: ArrayLike<number> = [],
@@ -63,7 +63,7 @@ export function selectTokens(
   }
   const asMany = selection.by === 'random' && selection.asMany;
   let left = asMany
-    ? countTokens(selectTokens({ by: asMany, share: selection.share }, blocks))
+    ? countTokens(selectTokensToRecompute({ by: asMany, share: selection.share }, blocks))
     : tokenBudget(selection.share, blocks);
   const taken: TokenRange[] = [];
   for (const piece of inOrder(selection, later, blocks, scores)) {

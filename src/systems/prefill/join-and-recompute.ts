@@ -4,9 +4,14 @@ import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
-import { type JoinedBlocks, type PromptSuffix, reevaluate, scoreTokens } from './recompute-scores.ts';
+import {
+  type JoinedBlocks,
+  type PromptSuffix,
+  reevaluate,
+  scoreTokensToRecompute,
+} from './score-tokens-to-recompute.ts';
 import { requireCells } from './prefix-cells.ts';
-import { isScored, leavesChoice, selectTokens, type TokenSelection } from './select-recomputed-tokens.ts';
+import { isScored, leavesChoice, selectTokensToRecompute, type TokenSelection } from './select-tokens-to-recompute.ts';
 
 export interface RankedBlock {
   readonly state: SequenceState;
@@ -39,7 +44,7 @@ export interface PlacedBlocks extends Disposable {
   readonly selector: Selector | null;
 }
 
-export async function placeBlocks(
+export async function joinAndRecompute(
   { positions: scheme, recompute, temperature = 1 }: JoinRecipe,
   context: BlockContext,
   { header, sink, blocks, alpha, rest, ...rotated }: UnplacedBlocks,
@@ -105,8 +110,8 @@ async function selectRanges(
   if (recompute === null) return { ranges: [], selector: null };
   const selectable = blocks.map(({ state: { tokenIds }, rank }) => ({ tokenIds, rank }));
   if (!isScored(recompute) || !leavesChoice(recompute.share, selectable)) {
-    return { ranges: selectTokens(recompute, selectable), selector: null };
+    return { ranges: selectTokensToRecompute(recompute, selectable), selector: null };
   }
-  const { scores, selector } = await scoreTokens(recompute.by, context, joined);
-  return { ranges: selectTokens(recompute, selectable, scores), selector };
+  const { scores, selector } = await scoreTokensToRecompute(recompute.by, context, joined);
+  return { ranges: selectTokensToRecompute(recompute, selectable, scores), selector };
 }
