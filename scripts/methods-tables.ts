@@ -1,5 +1,5 @@
 import type { Comparison, RunResults } from '../src/store/records/run-results.ts';
-import { baselineArm, findComparison, ratioText } from '../src/report/arm-roles.ts';
+import { baselineArm, findComparison, ratioText } from '../src/report/arms-by-role.ts';
 import { primaryMetric } from '../src/report/metric-display.ts';
 import { formatInterval, formatNumber } from '../src/render/format-number.ts';
 import { keptShare, methodsTable } from '../src/report/tables/methods-tables.ts';

@@ -14,7 +14,7 @@ import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/table-markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
 import { ablationTable } from '../src/report/tables/ablation-tables.ts';
-import { tableOne } from '../src/report/tables/table-one.ts';
+import { tableOne } from '../src/report/tables/arm-results-table.ts';
 import { chosenMethod, methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
 import {
   type BareTable,

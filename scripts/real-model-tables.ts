@@ -1,7 +1,7 @@
-import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from '../src/report/arm-roles.ts';
+import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from '../src/report/arms-by-role.ts';
 import { metricNamed, primaryMetric } from '../src/report/metric-display.ts';
-import { differenceToBaseline } from '../src/report/tables/build-arm-table.ts';
-import { verdictText } from '../src/report/tables/comparisons-table.ts';
+import { differenceToBaseline } from '../src/report/tables/table-parts.ts';
+import { verdictText } from '../src/report/tables/comparisons-tables.ts';
 import { countColumn, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
 import { formatInterval, formatNumber } from '../src/render/format-number.ts';
 import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/run-results.ts';

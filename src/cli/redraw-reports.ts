@@ -6,7 +6,7 @@ import type { Mark } from '../store/records/arm-traits.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { groupName } from '../store/run-names.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
-import { findReports, readReport, reportDocument } from '../viewer/report-reader.ts';
+import { findReports, readReport, reportDocument } from '../viewer/open-reports.ts';
 import { displayPath, printLines } from './output.ts';
 
 export interface ReportContent {

@@ -9,7 +9,7 @@ import { readSource } from '../data/reader.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/text-restrictions.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
-import type { ItemTexts, TextsOfRun } from '../viewer/report-reader.ts';
+import type { ItemTexts, TextsOfRun } from '../viewer/open-reports.ts';
 import { displayPath } from './output.ts';
 
 const CHUNK_BYTES = 2 ** 20;

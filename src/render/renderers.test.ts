@@ -10,7 +10,7 @@ import { renderMarkdown } from './table-markdown.ts';
 import { renderTerminal } from './table-terminal.ts';
 import { breakdownTable } from '../report/tables/breakdown-tables.ts';
 import { checksTable } from '../report/tables/checks-table.ts';
-import { tableOne } from '../report/tables/table-one.ts';
+import { tableOne } from '../report/tables/arm-results-table.ts';
 import { none, type Table, textCell } from './table.ts';
 import { textWidth, wrapText } from './wrap-text.ts';
 

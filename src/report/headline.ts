@@ -1,7 +1,7 @@
 import { formatInterval, formatNumber } from '../render/format-number.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
-import { baselineArm, findComparison, prefixCacheArm } from './arm-roles.ts';
+import { baselineArm, findComparison, prefixCacheArm } from './arms-by-role.ts';
 import { primaryMetric, type ShownMetric } from './metric-display.ts';
 import { breakEvenText } from './verdict-sentences.ts';
 

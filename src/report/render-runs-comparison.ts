@@ -15,7 +15,7 @@ import { formatNumber } from '../render/format-number.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
-import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-table.ts';
+import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-tables.ts';
 
 /** Metrics that the terminal shows beside the primary one; the others are in the JSON document. */
 const SHOWN = ['abstention', 'taskSuccess'];

@@ -1,6 +1,6 @@
 import type { RunResults } from '../store/records/run-results.ts';
 import { lackOfProof } from './validity-caveats.ts';
-import { comparisonsTables } from './tables/comparisons-table.ts';
+import { comparisonsTables } from './tables/comparisons-tables.ts';
 import { checksTable } from './tables/checks-table.ts';
 import { printable } from '../render/printable.ts';
 import { renderTerminal } from '../render/table-terminal.ts';

@@ -1,7 +1,7 @@
 import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
 import { formatNumber } from '../render/format-number.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
-import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from './arm-roles.ts';
+import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from './arms-by-role.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from './metric-display.ts';
 

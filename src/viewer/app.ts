@@ -3,10 +3,10 @@
  *
  * - `app.ts` routes addresses (`links.ts`) to pages; `server.ts` serves them on this machine alone;
  *   `export-pages.ts` writes the same pages as files.
- * - `runs-page.ts`, `run/`, `matrix/`, `item-page.ts`, `compare/`, `turn/`, `arm-pair-page.ts` and `watch/` each read one kind
+ * - `runs-page.ts`, `run/`, `matrix/`, `item-page.ts`, `compare/`, `turn/`, `side-by-side-page.ts` and `watch/` each read one kind
  *   of page and draw it; lists share `list-components.ts`.
  * - A turn is drawn from sections (`turn/turn-sections.ts`), which `render/` draws for pages and for the terminal.
- * - `report-reader.ts` opens reports without their database.
+ * - `open-reports.ts` opens reports without their database.
  *
  * Texts of users are data: `hono/html` escapes them, and `printable` makes control characters visible.
  */
@@ -16,22 +16,22 @@ import { BenchError } from '../base/bench-error.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { Html } from '../render/html.ts';
 import { pictureFile, renderFigure, renderSpecification } from '../render/figure.ts';
-import { comparePage, readComparison } from './compare/compare-page.ts';
+import { comparePage, readComparison } from './compare/compare-arms-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
 import { itemPage, readItemPage, reportedItemPage } from './item-page.ts';
-import { errorPage, layout, type PageKind } from './layout.ts';
+import { errorPage, layout, type PageKind } from './page-layout.ts';
 import { addresses, type Links, parameters, reportLinks, serverLinks } from './links.ts';
 import { matrixPage, readMatrix } from './matrix/matrix-page.ts';
-import { pairPage, readPair } from './arm-pair-page.ts';
+import { pairPage, readPair } from './side-by-side-page.ts';
 import { listPage, readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
-import { script } from './script.ts';
+import { script } from './viewer-script.ts';
 import { guard, type ServerEnvironment } from './server.ts';
-import { style } from './style.ts';
-import { readTurnPage } from './turn/read-turn.ts';
+import { style } from './viewer-style.ts';
+import { readTurnPage } from './turn/read-turn-page.ts';
 import { turnJson } from './turn/turn-json.ts';
 import { turnPage } from './turn/turn-page.ts';
-import { RunObserver } from './watch/run-observer.ts';
+import { RunObserver } from './watch/run-progress-reader.ts';
 import { watchPage } from './watch/watch-page.ts';
 
 export interface ViewerAppOptions {

@@ -3,7 +3,7 @@ import { runBench } from '../../src/bench/run-bench.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
-import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
+import { readTurnPage } from '../../src/viewer/turn/read-turn-page.ts';
 import { turnPage } from '../../src/viewer/turn/turn-page.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { item, memory, writeLines } from '../fixtures/dataset-lines.ts';

@@ -580,7 +580,7 @@ export const faults: readonly Fault[] = [
       tests: REPORTS,
     },
   ]),
-  ...faultsIn('report', 'src/report/tables/comparisons-table.ts', [
+  ...faultsIn('report', 'src/report/tables/comparisons-tables.ts', [
     {
       name: 'wins and losses are exchanged in the tables',
       find: 'countColumn(key, key, (compared) => compared[key]));',
@@ -600,7 +600,7 @@ export const faults: readonly Fault[] = [
       tests: REPORTS,
     },
   ]),
-  ...faultsIn('report', 'src/report/tables/table-one.ts', [
+  ...faultsIn('report', 'src/report/tables/arm-results-table.ts', [
     {
       name: 'hits and misses are exchanged in table 1',
       find: "countColumn('hits', 'hits', ({ turns }) => turns.hit),",

@@ -2,7 +2,7 @@
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { ConditionResults, RunResults } from '../../store/records/run-results.ts';
-import { baselineArm, joinedArm } from '../arm-roles.ts';
+import { baselineArm, joinedArm } from '../arms-by-role.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from '../metric-display.ts';
 import { shareLabel } from '../tables/condition-tables.ts';
 import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';

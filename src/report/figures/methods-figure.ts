@@ -8,7 +8,7 @@ import {
 } from '../../store/records/run-results.ts';
 import { type ShownMetric, primaryMetric } from '../metric-display.ts';
 import { rankTitles } from '../tables/methods-tables.ts';
-import { baselineArm, findComparison } from '../arm-roles.ts';
+import { baselineArm, findComparison } from '../arms-by-role.ts';
 import { methodEncoding } from './arm-encoding.ts';
 import { distinct, facets, intervalLayer, MEANS, quantity } from './figure-parts.ts';
 import { capitalised, listed, lossText, sortedDifferences } from './title-wording.ts';

@@ -9,7 +9,7 @@ import type {
   StorageMeasurement,
 } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { countLeaks } from '../tables/suite-measurement-tables.ts';
+import { countLeaks } from '../tables/storage-leakage-serving-tables.ts';
 import { asLines, curveEncoding } from './arm-encoding.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
 import { holdsZero, listed, sizeText } from './title-wording.ts';

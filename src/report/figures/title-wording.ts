@@ -3,7 +3,7 @@ import { type Difference } from '../../render/table.ts';
 import { formatInterval, formatNumber } from '../../render/format-number.ts';
 import type { Comparison } from '../../store/records/run-results.ts';
 import type { Estimate } from '../../store/records/estimate.ts';
-import { ratioText } from '../arm-roles.ts';
+import { ratioText } from '../arms-by-role.ts';
 import type { ShownMetric } from '../metric-display.ts';
 
 export const NAMED_ARMS = 2;

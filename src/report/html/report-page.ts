@@ -14,7 +14,7 @@ import { environmentFacts, type Fact, settingsFacts } from './environment-and-se
 import { reportScript } from './report-script.ts';
 import { reproduceCommands } from './reproduce-commands.ts';
 import { rowLinks } from './row-links.ts';
-import { style } from './style.ts';
+import { style } from './report-style.ts';
 import { verdictSection } from './verdict-section.ts';
 
 /** Content Security Policy: allows the page's own style and script, and nothing from elsewhere, whatever the data hold. */

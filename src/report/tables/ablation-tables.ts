@@ -1,10 +1,10 @@
 /** Tables of arms that differ in one part: 3 (ablations), 3b (placement of blocks) and 4 (α). */
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
-import { baselineArm, findComparison, primaryArm } from '../arm-roles.ts';
+import { baselineArm, findComparison, primaryArm } from '../arms-by-role.ts';
 import { loadNotes } from '../timing-notes.ts';
 import { metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
-import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './build-arm-table.ts';
+import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './table-parts.ts';
 
 function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {
   return {

@@ -3,7 +3,7 @@ import type { FunnelStage, WrongClass } from '../../store/records/turn-record.ts
 import type { RunResults, VerdictAgreement } from '../../store/records/run-results.ts';
 import { countColumn, none, numberCell, numberColumn, type Table } from '../../render/table.ts';
 import { metricsNamed, qualityCell } from '../metric-display.ts';
-import { armTable, runTable } from './build-arm-table.ts';
+import { armTable, runTable } from './table-parts.ts';
 
 const wrongClasses: readonly (readonly [WrongClass, heading: string])[] = [
   ['wrong-abstention', 'abstained'],

@@ -1,9 +1,9 @@
 import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/run-results.ts';
 import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
-import { primaryArm } from '../arm-roles.ts';
+import { primaryArm } from '../arms-by-role.ts';
 import { loadNotes } from '../timing-notes.ts';
 import { metricNamed, taskSuccessMeaning } from '../metric-display.ts';
-import { armTable } from './build-arm-table.ts';
+import { armTable } from './table-parts.ts';
 
 type Field = BreakdownPart['field'];
 

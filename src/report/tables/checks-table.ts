@@ -1,6 +1,6 @@
 import type { CheckResult, RunResults } from '../../store/records/run-results.ts';
 import { sentenceColumn, type Table, textColumn } from '../../render/table.ts';
-import { runTable } from './build-arm-table.ts';
+import { runTable } from './table-parts.ts';
 
 export const checkMarks: Readonly<Record<CheckResult['status'], string>> = { passed: '✓', failed: '✗', undecided: '–' };
 

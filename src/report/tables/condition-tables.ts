@@ -3,7 +3,7 @@ import type { ConditionResults, RunResults } from '../../store/records/run-resul
 import { type Cell, estimateCell, type ItemBlock, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
 import { metricNamed, primaryMetric } from '../metric-display.ts';
-import { runTable } from './build-arm-table.ts';
+import { runTable } from './table-parts.ts';
 
 interface ArmColumns {
   readonly title: string;

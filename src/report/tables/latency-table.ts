@@ -1,7 +1,7 @@
 import type { ArmResults, BreakEven, RunResults } from '../../store/records/run-results.ts';
 import { intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
-import { armTable } from './build-arm-table.ts';
+import { armTable } from './table-parts.ts';
 
 const phases = [
   ['retrieve', 'retrieve'],

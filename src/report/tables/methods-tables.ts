@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { countColumn, estimateCell, formatCell, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, sentenceColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
-import { baselineArm, findComparison, primaryArm, ratioText } from '../arm-roles.ts';
+import { baselineArm, findComparison, primaryArm, ratioText } from '../arms-by-role.ts';
 import { metricsNamed, primaryMetric, qualityCell, type ShownMetric } from '../metric-display.ts';
-import { differenceToBaseline, runTable, withArmsNotRun } from './build-arm-table.ts';
-import { probabilityCell, ratioCell } from './comparisons-table.ts';
-import { fidelityBlock } from './table-one.ts';
+import { differenceToBaseline, runTable, withArmsNotRun } from './table-parts.ts';
+import { probabilityCell, ratioCell } from './comparisons-tables.ts';
+import { fidelityBlock } from './arm-results-table.ts';
 
 type Method = ArmResults & MethodResults;
 

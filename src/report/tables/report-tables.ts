@@ -3,15 +3,15 @@ import type { RunResults } from '../../store/records/run-results.ts';
 import type { Table } from '../../render/table.ts';
 import { namesItsMetric } from '../metric-display.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
-import { comparisonsTables } from './comparisons-table.ts';
+import { comparisonsTables } from './comparisons-tables.ts';
 import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { latencyTable } from './latency-table.ts';
-import { leakTable, servingTable, storageTable } from './suite-measurement-tables.ts';
+import { leakTable, servingTable, storageTable } from './storage-leakage-serving-tables.ts';
 import { claimsTable, methodsByRankTable, methodsTable } from './methods-tables.ts';
 import { ablationTable, alphaTable, placementTable } from './ablation-tables.ts';
-import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
-import { tableOne } from './table-one.ts';
+import { datasetRetrievalTable, retrievalTable } from './retrieval-tables.ts';
+import { tableOne } from './arm-results-table.ts';
 
 type Measured = NonNullable<RunResults['measured']>;
 

@@ -6,13 +6,13 @@ import { printable } from '../../render/printable.ts';
 import { groupedNumber } from '../../render/format-number.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repository.ts';
-import { runNamed } from '../find-run.ts';
+import { runNamed } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, pager } from '../list-components.ts';
-import { goldText } from '../run/item-list.ts';
+import { goldText } from '../run/turn-list.ts';
 import { filterValues, turnFilters } from '../run/turn-filters.ts';
-import { isRight, type Outcome, outcomeInWords, outcomeMarks, outcomeOf } from './outcome.ts';
+import { isRight, type Outcome, outcomeInWords, outcomeMarks, outcomeOf } from './arm-outcome.ts';
 
 /** Cells of a page, so that wide matrices are no larger than narrow ones. */
 const mostCells = 500;

@@ -12,11 +12,11 @@ import type { BenchDatabase } from '../../store/database.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import { runNamed, unknownName, usualPair } from '../find-run.ts';
+import { runNamed, unknownName, usualPair } from '../find-by-name.ts';
 import { hiddenInReports } from '../hidden-texts.ts';
 import type { ItemQuery, Links } from '../links.ts';
 import { filterForm, options, select } from '../list-components.ts';
-import { itemList, readItems } from './item-list.ts';
+import { itemList, readItems } from './turn-list.ts';
 
 /** Reads the page of a run. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */
 export function readRunPage(database: BenchDatabase, name: string, query: ItemQuery, hidden = hiddenInReports) {

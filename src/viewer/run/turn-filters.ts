@@ -5,9 +5,9 @@ import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { cacheStates, funnelStages, wrongClasses } from '../../store/records/turn-record.ts';
 import { type TurnListFilter, TurnListRepository } from '../../store/turn-list-repository.ts';
-import { armsOf, unknownName } from '../find-run.ts';
+import { armsOf, unknownName } from '../find-by-name.ts';
 import { type Option, options, select, textField, tick } from '../list-components.ts';
-import { cacheNames } from '../turn/cost-sections.ts';
+import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 
 /** Reads what the filters of a run offer. @throws BenchError `not-found` for an arm or category of the filter that the run does not have */
 export function filterValues(database: BenchDatabase, run: RunRecord, filter: TurnListFilter) {

@@ -8,7 +8,7 @@ import {
   type TokenSpan,
 } from '../../render/section.ts';
 import type { AnsweredTurn } from '../turn-for-display.ts';
-import { segmentName } from './segment-positions.ts';
+import { segmentName } from './sequence-segments.ts';
 import { type SegmentDifference, sequenceDifference } from './sequence-difference.ts';
 
 const MAX_SEGMENTS = 60;

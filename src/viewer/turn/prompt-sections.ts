@@ -3,7 +3,7 @@ import { type Section, type SectionBlock, sectionColumns, textBlocks } from '../
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import type { DroppedPart } from '../../store/records/prompt-info.ts';
 import type { AnsweredTurn } from '../turn-for-display.ts';
-import { placedSegments, segmentKind, segmentName, segmentPlace } from './segment-positions.ts';
+import { placedSegments, segmentKind, segmentName, segmentPlace } from './sequence-segments.ts';
 import { tokenSpans } from './token-spans.ts';
 
 const MAX_DROPPED = 40;

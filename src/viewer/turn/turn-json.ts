@@ -1,5 +1,5 @@
 import { printableJson } from '../../render/printable.ts';
-import type { TurnModel } from './read-turn.ts';
+import type { TurnModel } from './read-turn-page.ts';
 
 function documentOf({ turn, pieces, attribution, rag }: TurnModel) {
   const ids = new Set(turn.state === 'answered' ? turn.prompt.segments.flatMap(({ tokenIds }) => tokenIds) : undefined);

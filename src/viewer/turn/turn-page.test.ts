@@ -3,12 +3,12 @@ import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
-import { layout } from '../layout.ts';
+import { layout } from '../page-layout.ts';
 import { printTurn } from './print-turn.ts';
 import { serverLinks as links } from '../links.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../turn-for-display.ts';
-import type { TurnModel } from './read-turn.ts';
+import type { TurnModel } from './read-turn-page.ts';
 import { turnJson } from './turn-json.ts';
 import { turnPage } from './turn-page.ts';
 

@@ -6,7 +6,7 @@ import { longText, sectionHtml } from '../../render/section-html.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import type { Links, TurnRef } from '../links.ts';
 import { differenceSection } from './difference-section.ts';
-import { reference, type TurnModel } from './read-turn.ts';
+import { reference, type TurnModel } from './read-turn-page.ts';
 import { failureText, turnSections } from './turn-sections.ts';
 
 const MAX_SIBLINGS = 60;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
-import { kvSummary, turnPhases } from './cost-sections.ts';
+import { kvSummary, turnPhases } from './kv-and-cost-sections.ts';
 import { pairTokens } from './turn-sections.ts';
 
 it('says what was evicted and how it is kept, where that is not all of it as the engine has it', () => {

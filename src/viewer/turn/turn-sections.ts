@@ -11,7 +11,7 @@ import {
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import { type FailedTurn, funnelStages, type ItemRecord } from '../../store/records/turn-record.ts';
 import type { AnsweredTurn } from '../turn-for-display.ts';
-import { costSection, kvSection } from './cost-sections.ts';
+import { costSection, kvSection } from './kv-and-cost-sections.ts';
 import { attributionSection, budgetSection, memoriesSection, sequenceSection } from './prompt-sections.ts';
 
 const MAX_BYTES = 2000;

@@ -7,7 +7,7 @@ import { countColumn, estimateCell, intervalColumn, itemRows, type Table, textCe
 import { formatNumber, groupedNumber, durationText } from '../../render/format-number.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Links } from '../links.ts';
-import type { RunState } from './run-observer.ts';
+import type { RunState } from './run-progress-reader.ts';
 
 /** Silence after which the page asks whether the bench still runs. */
 const quietMs = 60_000;

@@ -7,7 +7,7 @@ import { builtInMetrics } from '../../eval/analysis/metrics/built-in-metrics.ts'
 import { metricsOfRun, requirePrimary } from '../../eval/analysis/metrics/run-metrics.ts';
 import type { TurnRecord } from '../../store/records/turn-record.ts';
 import { serverLinks as links } from '../links.ts';
-import { itemList } from './item-list.ts';
+import { itemList } from './turn-list.ts';
 import { readRunPage } from './run-page.ts';
 
 let database: BenchDatabase;

@@ -10,12 +10,12 @@ import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import { armsOf, runNamed, usualPair } from '../find-run.ts';
+import { armsOf, runNamed, usualPair } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
 import type { addresses, ArmRef, Links } from '../links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select } from '../list-components.ts';
-import { goldText } from '../run/item-list.ts';
-import { listedPairs, pairedArms } from './paired-arms.ts';
+import { goldText } from '../run/turn-list.ts';
+import { listedPairs, pairedArms } from './item-pairs.ts';
 
 const pageSize = 50;
 

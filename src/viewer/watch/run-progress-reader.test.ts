@@ -5,7 +5,7 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { UserShare } from '../../store/records/worker-result-bundle.ts';
-import { RunObserver, turnRate } from './run-observer.ts';
+import { RunObserver, turnRate } from './run-progress-reader.ts';
 
 const share = {} as UserShare;
 const secret = 'My sister lives in Turin';

@@ -1,4 +1,4 @@
-import { style as reportStyle } from '../report/html/style.ts';
+import { style as reportStyle } from '../report/html/report-style.ts';
 
 export const style = `${reportStyle}
 body { max-width: 90rem; }

@@ -9,15 +9,15 @@ import { type HiddenTexts, hiddenNote } from './hidden-texts.ts';
 import type { Links, TurnRef } from './links.ts';
 import { filterForm, options, select } from './list-components.ts';
 import type { AnsweredTurn } from './turn-for-display.ts';
-import { costSection, kvSection } from './turn/cost-sections.ts';
+import { costSection, kvSection } from './turn/kv-and-cost-sections.ts';
 import {
   type PlacedSegment,
   placedSegments,
   segmentKind,
   segmentName,
   segmentPlace,
-} from './turn/segment-positions.ts';
-import { readTurnPage, reference } from './turn/read-turn.ts';
+} from './turn/sequence-segments.ts';
+import { readTurnPage, reference } from './turn/read-turn-page.ts';
 import { alignedSegments, changedSegment, segmentSpans } from './turn/sequence-difference.ts';
 import { answerSection, goldContent, goldSection, nextSection } from './turn/turn-sections.ts';
 

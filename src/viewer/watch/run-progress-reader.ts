@@ -6,7 +6,7 @@ import { PartialResults } from '../../eval/analysis/partial-results.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { runNamed } from '../find-run.ts';
+import { runNamed } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 
 const ratedTurns = 400;

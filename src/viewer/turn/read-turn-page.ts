@@ -8,7 +8,7 @@ import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { redactTurn } from '../../eval/analysis/redact-turn.ts';
-import { runNamed, unknownName } from '../find-run.ts';
+import { runNamed, unknownName } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { TurnRef } from '../links.ts';
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../turn-for-display.ts';

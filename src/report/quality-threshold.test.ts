@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
-import { missedBar, qualityBar } from './fail-below.ts';
+import { missedBar, qualityBar } from './quality-threshold.ts';
 
 const known = { arms: ['rag', 'dki', 'dki-link:4'], metrics: ['exactMatch', 'contains', 'goldKl'] };
 

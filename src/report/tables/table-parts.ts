@@ -1,6 +1,6 @@
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell } from '../../render/table.ts';
-import { baselineArm, findComparison } from '../arm-roles.ts';
+import { baselineArm, findComparison } from '../arms-by-role.ts';
 import { titleWithProof } from '../validity-caveats.ts';
 import type { ShownMetric } from '../metric-display.ts';
 

@@ -8,7 +8,7 @@ import type {
 import type { RunResults } from '../../store/records/run-results.ts';
 import { countColumn, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import { runTable } from './build-arm-table.ts';
+import { runTable } from './table-parts.ts';
 
 export function storageTable(results: RunResults, storage: readonly StorageMeasurement[]): Table {
   const timesText = ({ tokens, bytesPerToken }: StorageMeasurement): number | undefined => {

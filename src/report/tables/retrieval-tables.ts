@@ -1,8 +1,8 @@
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { countColumn, type Difference, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
-import { runTable } from './build-arm-table.ts';
-import { probabilityCell } from './comparisons-table.ts';
+import { runTable } from './table-parts.ts';
+import { probabilityCell } from './comparisons-tables.ts';
 
 type RowBlock = ItemBlock<RetrievalMeasurement>;
 

@@ -1,6 +1,6 @@
 import type { TurnOutcome } from '../../store/turn-list-repository.ts';
 import { printable } from '../../render/printable.ts';
-import { cacheNames } from '../turn/cost-sections.ts';
+import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 
 /** The outcome of an arm on an item: `mixed` where repeats differ, `answered` where quality is unknown. */
 export type Outcome = 'right' | 'wrong' | 'abstained' | 'mixed' | 'error' | 'answered';

@@ -14,7 +14,7 @@ import { reportLinks } from './links.ts';
 import { readMatrix } from './matrix/matrix-page.ts';
 import { readRunPage } from './run/run-page.ts';
 import { readRunsPage } from './runs-page.ts';
-import { openReports, readReport, type TextsOfRun } from './report-reader.ts';
+import { openReports, readReport, type TextsOfRun } from './open-reports.ts';
 
 const noTexts: TextsOfRun = () => Promise.resolve(null);
 

@@ -1,11 +1,11 @@
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
-import { primaryArm } from '../arm-roles.ts';
+import { primaryArm } from '../arms-by-role.ts';
 import { loadNotes } from '../timing-notes.ts';
 import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type ShownMetric } from '../metric-display.ts';
 import { intervalUnit } from '../verdict-sentences.ts';
-import { armTable, hitRateColumn } from './build-arm-table.ts';
+import { armTable, hitRateColumn } from './table-parts.ts';
 import { fieldValues, findPart } from './breakdown-tables.ts';
 
 type ArmBlock = ItemBlock<ArmResults>;

@@ -4,7 +4,7 @@ import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import type { ArmOfRun } from '../../store/item-pair-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { compareStoredRuns } from '../../eval/analysis/compare/compare-stored-runs.ts';
-import { listedPairs, type PairedArms, pairedArms } from './paired-arms.ts';
+import { listedPairs, type PairedArms, pairedArms } from './item-pairs.ts';
 
 const judged = true;
 

@@ -1,10 +1,10 @@
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/run-results.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
-import { primaryArm } from '../arm-roles.ts';
+import { primaryArm } from '../arms-by-role.ts';
 import { loadNotes } from '../timing-notes.ts';
 import { metricNamed, type ShownMetric } from '../metric-display.ts';
 import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';
-import { runTable } from './build-arm-table.ts';
+import { runTable } from './table-parts.ts';
 
 /** A probability as `.032` or `<.001`. */
 export function formatProbability(p: number): string {
