@@ -1,7 +1,8 @@
 import type { Comparison, RunResults } from '../src/store/records/run-results.ts';
-import { baselineArm, findComparison, ratioText } from '../src/report/arms-by-role.ts';
+import { baselineArm } from '../src/report/arms-by-role.ts';
+import { findComparison } from '../src/report/find-comparison.ts';
 import { primaryMetric } from '../src/report/metric-display.ts';
-import { formatInterval, formatNumber } from '../src/render/format-number.ts';
+import { formatInterval, formatNumber, formatRatio } from '../src/render/format-number.ts';
 import { keptShare, methodsTable } from '../src/report/tables/methods-tables.ts';
 import { placementTable } from '../src/report/tables/ablation-tables.ts';
 import type { BareTable } from './real-model-tables.ts';
@@ -86,6 +87,6 @@ export function chosenMethod(development: RunResults, test: RunResults): string 
   return [
     `> \`${chosen.name}\`, the fastest of ${candidates.length} with ${KEPT} % of the text's score (${label}) on ${development.run.dataset.items} questions of development users,`,
     `> scored **${formatNumber(reported.kept, 0)} %** of it on ${dataset.items} questions of ${dataset.users} test users`,
-    `> (${formatInterval([delta * scale, low * scale, high * scale], digits)} ${differenceUnit}) in **${ratioText(reported.time)} of its TTFT** (all turns).`,
+    `> (${formatInterval([delta * scale, low * scale, high * scale], digits)} ${differenceUnit}) in **${formatRatio(reported.time)} of its TTFT** (all turns).`,
   ].join('\n');
 }

@@ -14,7 +14,7 @@ import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/table-markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
 import { ablationTable } from '../src/report/tables/ablation-tables.ts';
-import { tableOne } from '../src/report/tables/arm-results-table.ts';
+import { armResultsTable } from '../src/report/tables/arm-results-table.ts';
 import { chosenMethod, methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
 import {
   type BareTable,
@@ -139,7 +139,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
   'docs/methods/block-making.md': { settings: () => bareTable(placementInBrief, `${REAL_MODEL}-placement`) },
   'docs/models.md': { embedders: () => bareTable(embedderTable, `${REAL_MODEL}-retrieval`) },
   'docs/shipped-models.md': {
-    main: () => bareTable(tableOne, 'reference/main'),
+    main: () => bareTable(armResultsTable, 'reference/main'),
     coreference: () => coreferenceTable(readPair('reference/coreference', 'reference-block/coreference')),
     'ten memories': () => qualityTable(readPair('ten-base', 'ten-block')),
     'five memories': () => qualityTable(readPair('reference/ablation', 'reference-block/ablation')),

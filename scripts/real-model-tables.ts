@@ -1,9 +1,10 @@
-import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from '../src/report/arms-by-role.ts';
-import { metricNamed, primaryMetric } from '../src/report/metric-display.ts';
+import { baselineArm, prefixCacheArm, primaryArm } from '../src/report/arms-by-role.ts';
+import { findComparison } from '../src/report/find-comparison.ts';
+import { findMetric, primaryMetric } from '../src/report/metric-display.ts';
 import { differenceToBaseline } from '../src/report/tables/table-parts.ts';
 import { verdictText } from '../src/report/tables/comparisons-tables.ts';
 import { countColumn, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
-import { formatInterval, formatNumber } from '../src/render/format-number.ts';
+import { formatInterval, formatNumber, formatRatio } from '../src/render/format-number.ts';
 import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/run-results.ts';
 
 /** A table for a document, whose own words replace caption and notes. */
@@ -39,7 +40,7 @@ function ratioColumn({ results, rag, cached }: RealRun, to: 'RAG' | 'prefix cach
   return numberColumn(`${to}:${metric}`, `TTFT vs ${to} (${over})`, ({ arm, traits }: ArmResults) => {
     // An arm with other memories than RAG has other work.
     const compared = findComparison(results, arm, other.arm, metric);
-    return textCell(traits.retrieves === rag.traits.retrieves && compared !== undefined ? ratioText(compared) : null);
+    return textCell(traits.retrieves === rag.traits.retrieves && compared !== undefined ? formatRatio(compared) : null);
   });
 }
 
@@ -63,7 +64,7 @@ export function headlineTable(results: RunResults): BareTable {
 /** The quality of each arm against text: the primary metric, its difference and verdict, and the gold answers in nats. */
 export function keptTable(results: RunResults): BareTable {
   const { primary, rag } = realRun(results);
-  const gold = metricNamed(results.run, 'goldLogProb')!;
+  const gold = findMetric(results.run, 'goldLogProb')!;
   return armsTable(results.arms, [
     primary.column(),
     differenceToBaseline(results, primary),
@@ -78,7 +79,7 @@ export function keptTable(results: RunResults): BareTable {
 /** A public set, with too few items for verdicts: each of its metrics, and tokens evaluated. */
 export function publicSetTable(results: RunResults): BareTable {
   const names = ['contains', 'tokenF1', 'goldLogProb'];
-  const metrics = names.map((name) => metricNamed(results.run, name)!.column<ArmResults>());
+  const metrics = names.map((name) => findMetric(results.run, name)!.column<ArmResults>());
   return armsTable(results.arms, [...metrics, tokensColumn('costAll')]);
 }
 
@@ -125,7 +126,7 @@ export function finding(results: RunResults): string {
   const { dataset, model } = results.run;
   const kept = (arm: string): Comparison => findComparison(results, arm, rag.arm, primary.name)!;
   const time = (other: ArmResults, metric: CostName): string =>
-    ratioText(findComparison(results, dki.arm, other.arm, metric)!);
+    formatRatio(findComparison(results, dki.arm, other.arm, metric)!);
   const exact = kept(dki.arm);
   const none = `none, the same on ${exact.n} of ${exact.n} questions`;
   const unit = primary.differenceUnit;

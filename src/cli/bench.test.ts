@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { exitCode } from './bench.ts';
 
-it('ends with 1 where a check failed, with 3 where a bar was missed, and with 0 where checks are only undecided', () => {
+it('ends with 1 where a check failed, with 3 where a quality threshold was missed, and with 0 where checks are only undecided', () => {
   const run = (...statuses: readonly ('passed' | 'failed' | 'undecided')[]) => ({
     checks: statuses.map((status) => ({ check: 'cells', status, evidence: '' }) as const),
   });

@@ -10,7 +10,7 @@ import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printableJson } from '../render/printable.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
-import { missedBar, type QualityBar, qualityBar } from '../report/quality-threshold.ts';
+import { missedThreshold, type QualityThreshold, parseQualityThreshold } from '../report/quality-threshold.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/terminal-summary.ts';
 import { baselineArm, primaryArm } from '../report/arms-by-role.ts';
@@ -51,10 +51,10 @@ interface BenchState {
 
 async function bench(flags: Flags): Promise<void> {
   const config = loadBenchConfig({ flags, arms: armRegistry });
-  const bars = qualityBars(config);
+  const thresholds = qualityThresholds(config);
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   const state: BenchState = { runName: config.resume, finished: false };
-  const code = await withInterrupt((signal) => runAndReport(config, bars, { state, display, signal }), {
+  const code = await withInterrupt((signal) => runAndReport(config, thresholds, { state, display, signal }), {
     onInterrupt: () => display?.note('stopping; press ^C again to stop at once'),
     onCutShort: () => {
       display?.[Symbol.dispose]();
@@ -72,7 +72,7 @@ interface Running {
 
 async function runAndReport(
   config: BenchConfig,
-  bars: readonly QualityBar[],
+  thresholds: readonly QualityThreshold[],
   { state, display, signal }: Running,
 ): Promise<number> {
   const runs = await runBench(config, {
@@ -97,12 +97,14 @@ async function runAndReport(
     const page = displayPath(join(folder, 'report.html'));
     printLines(['', `all suites: ${page}`], config.json ? process.stderr : undefined);
   }
-  const missed = runs.flatMap((results) => bars.flatMap((bar) => missedBar(results, bar) ?? []));
+  const missed = runs.flatMap((results) =>
+    thresholds.flatMap((threshold) => missedThreshold(results, threshold) ?? []),
+  );
   printLines(missed, process.stderr);
   return exitCode(runs, missed);
 }
 
-/** @param missed bars of `--fail-below` that were not reached */
+/** @param missed thresholds of `--fail-below` that were not reached */
 export function exitCode(runs: readonly Pick<RunResults, 'checks'>[], missed: readonly string[]): number {
   if (checksFailed(runs)) return exitCodes.checkFailed;
   return missed.length > 0 ? exitCodes.belowBar : exitCodes.ok;
@@ -130,13 +132,13 @@ export function checksFailed(runs: readonly Pick<RunResults, 'checks'>[]): boole
   return runs.some(({ checks }) => checks.some(({ status }) => status === 'failed'));
 }
 
-/** The bars of `--fail-below`. @throws BenchError `bad-option` before anything runs */
-function qualityBars({ failBelow = [], arms, suite }: BenchConfig): QualityBar[] {
+/** The thresholds of `--fail-below`. @throws BenchError `bad-option` before anything runs */
+function qualityThresholds({ failBelow = [], arms, suite }: BenchConfig): QualityThreshold[] {
   const known = {
     arms: arms ?? suitesNamed(suite).flatMap((one) => one.arms),
     metrics: builtInMetrics.map(({ name }) => name),
   };
-  return failBelow.map((text) => qualityBar(text, known));
+  return failBelow.map((text) => parseQualityThreshold(text, known));
 }
 
 /** Gives the event loop a chance to handle a pending ^C. @throws the reason of `signal` if it is aborted */

@@ -15,7 +15,7 @@ import { generatorNamed, makeDataset } from '../data/make-dataset.ts';
 import { type Verification, verifySource } from '../data/verify/verify-dataset.ts';
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
-import { broughtTable, datasetsTable } from '../report/list-command-tables.ts';
+import { publicDatasetsTable, datasetsTable } from '../report/list-command-tables.ts';
 import { renderVerification, statisticsLines } from '../report/dataset-verification-text.ts';
 import { fetchData } from './data-fetch.ts';
 import { dataSearch, searchOptions } from './data-search.ts';
@@ -91,7 +91,7 @@ export async function listDatasets({ json }: JsonFlag): Promise<void> {
   process.stdout.write(
     json === true
       ? printableJson([...entries, ...brought])
-      : `${renderTerminal(datasetsTable(entries), page)}\n${renderTerminal(broughtTable(brought), page)}`,
+      : `${renderTerminal(datasetsTable(entries), page)}\n${renderTerminal(publicDatasetsTable(brought), page)}`,
   );
 }
 

@@ -9,7 +9,7 @@ import { readSource } from '../data/reader.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/text-restrictions.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
-import type { ItemTexts, TextsOfRun } from '../viewer/open-reports.ts';
+import type { ItemTexts, FindItemTexts } from '../viewer/open-reports.ts';
 import { displayPath } from './output.ts';
 
 const CHUNK_BYTES = 2 ** 20;
@@ -51,7 +51,7 @@ export class WithheldTexts {
   };
 
   /** Questions and gold answers of a run, whose report has none; null if no file has them. */
-  readonly textsOf: TextsOfRun = async (run) => {
+  readonly textsOf: FindItemTexts = async (run) => {
     const withheld = withheldSets(run);
     if (withheld.length === 0 || this.hidden(run) !== null) return null;
     const texts = new Map<string, ItemTexts>();

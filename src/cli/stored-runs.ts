@@ -3,7 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { type BenchDatabase, isWritable, openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { lastRunsHint } from '../store/run-names.ts';
-import { runNamed } from '../viewer/find-by-name.ts';
+import { findRunByName } from '../viewer/find-by-name.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { displayPath } from './output.ts';
 
@@ -16,6 +16,6 @@ export function openStoredRuns(path: string, options: { readonly readOnly?: true
 /** Finds a run by name; by default the latest. @throws BenchError `not-found` */
 export function findRun(database: BenchDatabase, name: string | undefined): RunRecord {
   const wanted = name ?? new RunRepository(database).names().at(-1);
-  if (wanted !== undefined) return runNamed(database, wanted);
+  if (wanted !== undefined) return findRunByName(database, wanted);
   throw new BenchError('not-found', 'the database holds no run', lastRunsHint([]));
 }

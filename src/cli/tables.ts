@@ -12,7 +12,7 @@ import { printable, printableJson } from '../render/printable.ts';
 import { lackOfProof, progressText } from '../report/validity-caveats.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { checkReport, renderers, writeReport } from '../report/report-files.ts';
-import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
+import { findTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
 import { type TurnFormat, turnFormats, turnLines } from '../report/export-turns.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/run-results.ts';
@@ -88,7 +88,7 @@ async function databaseTables({ run, table, format, perTurn, check, write, ...fl
 
 /** Prints tables of runs. @returns the exit code, ok for unfinished runs */
 function printTables(runs: readonly RunResults[], table: string | undefined, format: TablesFlags['format']): number {
-  const chosen = table === undefined ? runs.flatMap(shownTables) : [namedTable(runs, table)];
+  const chosen = table === undefined ? runs.flatMap(shownTables) : [findTable(runs, table)];
   if (format === 'json' && chosen.length > 1) process.stdout.write(printableJson(chosen.map(tableAsJson)));
   else process.stdout.write(chosen.map(renderers[format]).join('\n'));
   for (const results of runs) {

@@ -11,6 +11,11 @@ export function formatInterval(parts: readonly [value: number, low: number, high
   return `${value!} [${bounds.join(', ')}]`;
 }
 
+/** `0.23 [0.22, 0.24]`: a ratio and its interval, from the difference of logarithms and its bounds. */
+export function formatRatio({ delta, low, high }: Readonly<Record<'delta' | 'low' | 'high', number>>): string {
+  return formatInterval([Math.exp(delta), Math.exp(low), Math.exp(high)], 2);
+}
+
 /** `1 memory`, `2 memories` */
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

@@ -10,7 +10,7 @@ import { renderMarkdown } from './table-markdown.ts';
 import { renderTerminal } from './table-terminal.ts';
 import { breakdownTable } from '../report/tables/breakdown-tables.ts';
 import { checksTable } from '../report/tables/checks-table.ts';
-import { tableOne } from '../report/tables/arm-results-table.ts';
+import { armResultsTable } from '../report/tables/arm-results-table.ts';
 import { none, type Table, textCell } from './table.ts';
 import { textWidth, wrapText } from './wrap-text.ts';
 
@@ -82,13 +82,13 @@ describe('renderers', () => {
 
   it.each([80, 100, 44])('the terminal is never wider than %d columns', (width) => {
     const page = { width, colour: false };
-    for (const table of [tableOne(runResults), breakdownTable(runResults), checksTable(runResults)]) {
+    for (const table of [armResultsTable(runResults), breakdownTable(runResults), checksTable(runResults)]) {
       for (const line of renderTerminal(table, page).split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(width);
     }
   });
 
   it('the terminal aligns numbers and repeats the arm in every block', () => {
-    const text = renderTerminal(tableOne(runResults), { width: 80, colour: false });
+    const text = renderTerminal(armResultsTable(runResults), { width: 80, colour: false });
     const block = text.slice(text.indexOf('\nQuality\n') + 1, text.indexOf('Tokens per turn'));
     expect(block.trimEnd().split('\n')).toEqual([
       'Quality',

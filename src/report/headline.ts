@@ -1,8 +1,9 @@
 import { formatInterval, formatNumber } from '../render/format-number.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
-import { baselineArm, findComparison, prefixCacheArm } from './arms-by-role.ts';
-import { primaryMetric, type ShownMetric } from './metric-display.ts';
+import { baselineArm, prefixCacheArm } from './arms-by-role.ts';
+import { findComparison } from './find-comparison.ts';
+import { primaryMetric, type MetricDisplay } from './metric-display.ts';
 import { breakEvenText } from './verdict-sentences.ts';
 
 const subjects: readonly { readonly name: string; readonly matches: (traits: ArmTraits) => boolean }[] = [
@@ -14,7 +15,7 @@ const subjects: readonly { readonly name: string; readonly matches: (traits: Arm
 ];
 
 /** The share of RAG's right answers that the arm also answers right; the difference where nothing is right or wrong. */
-function kept(rag: ArmResults, { n, wins, losses, verdict, ...compared }: Comparison, primary: ShownMetric): string {
+function kept(rag: ArmResults, { n, wins, losses, verdict, ...compared }: Comparison, primary: MetricDisplay): string {
   if (verdict === 'identical') return `kept all of RAG's answers (bit by bit, on ${n} of ${n} items)`;
   if (primary.declared.kind === 'continuous') {
     const { scale, digits, differenceUnit, label } = primary;

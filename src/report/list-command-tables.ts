@@ -36,7 +36,7 @@ export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
   });
 }
 
-export function broughtTable(entries: readonly BroughtEntry[]): Table {
+export function publicDatasetsTable(entries: readonly BroughtEntry[]): Table {
   const caption = 'Public data sets: bring a file, or fetch it';
   const notes = ['--dataset NAME --data-file FILE, or fetch it once: data fetch NAME. docs/data.md says more.'];
   return listTable({ id: 'public-datasets', caption, notes }, entries, {
@@ -88,7 +88,7 @@ export function modelsTable(models: readonly ShownModel[]): Table {
     'in the cache': ({ kept }) => inCache[kept],
     parameters: ({ parameters }) => parameters && `${(parameters / 1e6).toFixed(1)} M`,
     window: ({ windowTokens }) => windowTokens?.toLocaleString('en') ?? null,
-    weights: ({ weights }) => shownShares(weights ?? []) || null,
+    weights: ({ weights }) => sharesText(weights ?? []) || null,
     measured: ({ measured }) => measured,
     embedder: ({ embedder }) => embedder,
     prompt: ({ asked }) => asked && askedInWords(asked),
@@ -96,7 +96,7 @@ export function modelsTable(models: readonly ShownModel[]): Table {
 }
 
 /** `Q4_K 68 %, Q6_K 32 %`, without what rounds to nothing. */
-function shownShares(weights: NonNullable<ShownModel['weights']>): string {
+function sharesText(weights: NonNullable<ShownModel['weights']>): string {
   const shown = weights.map(({ type, share }) => ({ type, percent: Math.round(100 * share) }));
   return shown.flatMap(({ type, percent }) => (percent === 0 ? [] : `${type} ${percent} %`)).join(', ');
 }

@@ -12,9 +12,9 @@ export const qualityCell = ({ unknownQuality }: Run, cell: Cell): Cell =>
   unknownQuality === null ? cell : textCell(unknownQuality);
 
 /** A metric as tables and figures show it: in its unit, shares as percentages. */
-export type ShownMetric = ReturnType<typeof shownMetric>;
+export type MetricDisplay = ReturnType<typeof metricDisplay>;
 
-function shownMetric(declared: MetricDeclaration, run: Run) {
+function metricDisplay(declared: MetricDeclaration, run: Run) {
   const { name, label, unit } = declared;
   const isShare = unit === '%';
   const [scale, digits] = isShare ? ([100, 1] as const) : ([1, 3] as const);
@@ -48,7 +48,7 @@ function shownMetric(declared: MetricDeclaration, run: Run) {
 }
 
 /** The metric that decides the verdicts of a run. */
-export const primaryMetric = (run: Run): ShownMetric => shownMetric(metricsOfRun(run).primary, run);
+export const primaryMetric = (run: Run): MetricDisplay => metricDisplay(metricsOfRun(run).primary, run);
 
 /** True for data that name their metric: natural language, whose tables show more than those of the generated grammar. */
 export const namesItsMetric = ({ dataset }: Run): boolean => dataset.primaryMetric !== undefined;
@@ -60,16 +60,16 @@ export function taskSuccessMeaning(run: Run): string {
 }
 
 /** The metrics of the calling program and of a judge, except the primary one. */
-export function ownMetrics(run: Run): ShownMetric[] {
+export function ownMetrics(run: Run): MetricDisplay[] {
   const { name } = metricsOfRun(run).primary;
-  return (run.metrics ?? []).filter((metric) => metric.name !== name).map((metric) => shownMetric(metric, run));
+  return (run.metrics ?? []).filter((metric) => metric.name !== name).map((metric) => metricDisplay(metric, run));
 }
 
 /** A metric of the bench or of the calling program by name; undefined where the run knows none. */
-export function metricNamed(run: Run, name: string): ShownMetric | undefined {
+export function findMetric(run: Run, name: string): MetricDisplay | undefined {
   const declared = [...builtInMetrics, ...(run.metrics ?? [])].find((metric) => metric.name === name);
-  return declared === undefined ? undefined : shownMetric(declared, run);
+  return declared === undefined ? undefined : metricDisplay(declared, run);
 }
 
-export const metricsNamed = (run: Run, ...names: readonly string[]): ShownMetric[] =>
-  names.map((name) => metricNamed(run, name)!);
+export const metricsNamed = (run: Run, ...names: readonly string[]): MetricDisplay[] =>
+  names.map((name) => findMetric(run, name)!);

@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
-import { missedBar, qualityBar } from './quality-threshold.ts';
+import { missedThreshold, parseQualityThreshold } from './quality-threshold.ts';
 
 const known = { arms: ['rag', 'dki', 'dki-link:4'], metrics: ['exactMatch', 'contains', 'goldKl'] };
 
-describe('a bar is', () => {
+describe('a threshold is', () => {
   it.each([
     ['contains:dki>=rag', { metric: 'contains', arm: 'dki', sign: '>=', other: 'rag', amount: 0 }],
     ['contains:dki>=rag-2', { other: 'rag', amount: -2 }],
@@ -13,31 +13,31 @@ describe('a bar is', () => {
     ['contains:dki-link:4>=dki-link:4-1', { arm: 'dki-link:4', other: 'dki-link:4', amount: -1 }],
     ['exactMatch:dki>=80.5', { other: null, amount: 80.5 }],
     ['goldKl:dki<=.1', { sign: '<=', other: null, amount: 0.1 }],
-  ])('%s', (text, bar) => {
-    expect(qualityBar(text, known)).toMatchObject({ text, ...bar });
+  ])('%s', (text, threshold) => {
+    expect(parseQualityThreshold(text, known)).toMatchObject({ text, ...threshold });
   });
 
   it.each([
-    ['dki>=rag', '--fail-below: "dki>=rag" is no bar'],
-    ['contains:dki>rag', '--fail-below: "contains:dki>rag" is no bar'],
+    ['dki>=rag', '--fail-below: "dki>=rag" is not a threshold'],
+    ['contains:dki>rag', '--fail-below: "contains:dki>rag" is not a threshold'],
     ['contain:dki>=rag', '--fail-below: no metric "contain": did you mean contains?'],
     ['contains:dkii>=rag', '--fail-below: no arm of this run "dkii": did you mean dki?'],
     ['contains:dki>=full-2', '--fail-below: no arm of this run "full"'],
   ])('not %s', (text, message) => {
-    expect(() => qualityBar(text, known)).toThrow(message);
+    expect(() => parseQualityThreshold(text, known)).toThrow(message);
   });
 });
 
-test('a run that is below a bar says by what', () => {
+test('a run that is below a threshold says by what', () => {
   const { run, arms } = runResults;
-  const missed = (text: string): string | null => missedBar(runResults, qualityBar(text, known));
+  const missed = (text: string): string | null => missedThreshold(runResults, parseQualityThreshold(text, known));
   expect(missed('exactMatch:dki>=rag-0.1')).toBeNull();
   expect(missed('exactMatch:dki>=rag+50')).toBe(
-    `${run.name} misses the bar exactMatch:dki>=rag+50: exact match, %: dki 97.2, rag 97.2`,
+    `${run.name} misses the threshold exactMatch:dki>=rag+50: exact match, %: dki 97.2, rag 97.2`,
   );
-  expect(missed('exactMatch:dki<=1')).toContain('misses the bar');
+  expect(missed('exactMatch:dki<=1')).toContain('misses the threshold');
   expect(missed('exactMatch:dki<=100')).toBeNull();
-  expect(missed('contains:dki>=10')).toBe(`${run.name}, bar contains:dki>=10: contains of dki was not measured`);
-  const bar = qualityBar('exactMatch:dki>=rag+50', known);
-  expect(missedBar({ ...runResults, arms: arms.slice(0, 1) }, bar)).toBeNull();
+  expect(missed('contains:dki>=10')).toBe(`${run.name}, threshold contains:dki>=10: contains of dki was not measured`);
+  const threshold = parseQualityThreshold('exactMatch:dki>=rag+50', known);
+  expect(missedThreshold({ ...runResults, arms: arms.slice(0, 1) }, threshold)).toBeNull();
 });

@@ -1,38 +1,38 @@
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import type { RunResults } from '../store/records/run-results.ts';
-import { metricNamed } from './metric-display.ts';
+import { findMetric } from './metric-display.ts';
 import { formatNumber } from '../render/format-number.ts';
 
 /**
- * A bar for a metric of an arm: a value, or the metric of another arm plus or minus an amount; `contains:dki-blocks>=rag-2`.
- * The amount is in points of a metric in %, else in its unit.
+ * A threshold for a metric of an arm, as `--fail-below` takes it: a value, or the metric of another arm plus or minus an amount, such
+ * as `contains:dki-blocks>=rag-2`. Amounts are percentage points for metrics in %, otherwise in the metric's unit.
  */
-export type QualityBar = ReturnType<typeof qualityBar>;
+export type QualityThreshold = ReturnType<typeof parseQualityThreshold>;
 
 const NUMBER = String.raw`\d+(?:\.\d+)?|\.\d+`;
-const BAR = /^(\w+):(.+?)([<>]=)(.+)$/;
+const THRESHOLD = /^(\w+):(.+?)([<>]=)(.+)$/;
 
-/** Reads a bar. @throws BenchError `bad-option` for another form, and for names that the run does not have */
-export function qualityBar(text: string, known: Readonly<Record<'arms' | 'metrics', readonly string[]>>) {
-  const [, metric, arm, sign, right] = BAR.exec(text.replaceAll(/\s/g, '')) ?? [];
+/** Parses a threshold. @throws BenchError `bad-option` if it is malformed or names an unknown metric or arm */
+export function parseQualityThreshold(text: string, known: Readonly<Record<'arms' | 'metrics', readonly string[]>>) {
+  const [, metric, arm, sign, right] = THRESHOLD.exec(text.replaceAll(/\s/g, '')) ?? [];
   if (metric === undefined || arm === undefined || right === undefined) {
     throw new BenchError(
       'bad-option',
-      `--fail-below: "${text}" is no bar`,
+      `--fail-below: "${text}" is not a threshold`,
       'write METRIC:ARM>=ARM, METRIC:ARM>=ARM-POINTS or METRIC:ARM>=VALUE (<= where less is better), such as contains:dki-blocks>=rag-2',
     );
   }
   if (!known.metrics.includes(metric))
     throw unknown('metric', metric, known.metrics, 'dki-bench list metrics lists them');
   requireArm(arm, known.arms);
-  const bar = { text, metric, arm, sign: sign === '>=' ? '>=' : '<=' } as const;
-  return { ...bar, ...barLimit(right, known.arms) };
+  const threshold = { text, metric, arm, sign: sign === '>=' ? '>=' : '<=' } as const;
+  return { ...threshold, ...thresholdLimit(right, known.arms) };
 }
 
-function barLimit(right: string, arms: readonly string[]) {
+function thresholdLimit(right: string, arms: readonly string[]) {
   if (new RegExp(`^(?:${NUMBER})$`).test(right)) return { other: null, amount: Number(right) };
-  // A name may end like a number: dki-link:4.
+  // The name of an arm may end in a number: dki-link:4.
   if (arms.includes(right)) return { other: right, amount: 0 };
   const [, other = right, more = '+', amount = '0'] = new RegExp(`^(.+)([+-])(${NUMBER})$`).exec(right) ?? [];
   requireArm(other, arms);
@@ -40,17 +40,17 @@ function barLimit(right: string, arms: readonly string[]) {
 }
 
 function requireArm(name: string, arms: readonly string[]): void {
-  if (!arms.includes(name)) throw unknown('arm of this run', name, arms, 'name it in --arms too');
+  if (!arms.includes(name)) throw unknown('arm of this run', name, arms, 'add it to --arms');
 }
 
 function unknown(kind: string, name: string, known: readonly string[], what: string): BenchError {
   return new BenchError('bad-option', `--fail-below: no ${kind} "${name}"${didYouMean(name, known)}`, what);
 }
 
-/** Why a run misses a bar, in one line; null if it reaches it, or does not have its arms. */
-export function missedBar({ run, arms }: RunResults, bar: QualityBar): string | null {
-  const { text, arm, sign, other, amount } = bar;
-  const metric = metricNamed(run, bar.metric)!;
+/** One line that says why a run misses a threshold; null if it meets it, or did not run its arms. */
+export function missedThreshold({ run, arms }: RunResults, threshold: QualityThreshold): string | null {
+  const { text, arm, sign, other, amount } = threshold;
+  const metric = findMetric(run, threshold.metric)!;
   const compared = [arm, ...(other === null ? [] : [other])];
   if (!compared.every((name) => arms.some((one) => one.arm === name))) return null;
   const values = compared.map((name) => {
@@ -58,10 +58,10 @@ export function missedBar({ run, arms }: RunResults, bar: QualityBar): string | 
     return (mean ?? NaN) * metric.scale;
   });
   const missing = compared.find((_, index) => Number.isNaN(values[index]));
-  if (missing !== undefined) return `${run.name}, bar ${text}: ${metric.label} of ${missing} was not measured`;
+  if (missing !== undefined) return `${run.name}, threshold ${text}: ${metric.label} of ${missing} was not measured`;
   const [value, base = 0] = values as [number, number?];
   const wanted = base + amount;
   if (sign === '>=' ? value >= wanted : value <= wanted) return null;
   const shown = compared.map((name, index) => `${name} ${formatNumber(values[index]!, metric.digits)}`).join(', ');
-  return `${run.name} misses the bar ${text}: ${metric.label}, ${metric.unit}: ${shown}`;
+  return `${run.name} misses the threshold ${text}: ${metric.label}, ${metric.unit}: ${shown}`;
 }

@@ -4,23 +4,23 @@ import { readToEnd } from '../base/safe-file-operations.ts';
 
 const MAX_BYTES = 2 ** 30;
 
-export const writeAgain = 'write the report again: npm run tables -- --run NAME --write';
+export const rewriteHint = 'write the report again: npm run tables -- --run NAME --write';
 
 /** The text of a file of a report, unpacked where it is compressed. @throws BenchError `bad-data` */
-export function reportText(path: string): string {
+export function readReportText(path: string): string {
   try {
     const bytes = readToEnd(path);
     return (path.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: MAX_BYTES }) : bytes).toString();
   } catch (error) {
-    throw new BenchError('bad-data', `${path}: cannot be read: ${(error as Error).message}`, writeAgain, error);
+    throw new BenchError('bad-data', `${path}: cannot be read: ${(error as Error).message}`, rewriteHint, error);
   }
 }
 
 /** A JSON text of a report. @param place names it, for messages @throws BenchError `bad-data` */
-export function parseReport(text: string, place: string): unknown {
+export function parseReportJson(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new BenchError('bad-data', `${place}: is not JSON: ${(error as Error).message}`, writeAgain, error);
+    throw new BenchError('bad-data', `${place}: is not JSON: ${(error as Error).message}`, rewriteHint, error);
   }
 }

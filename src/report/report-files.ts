@@ -17,7 +17,7 @@ import type { RunResults } from '../store/records/run-results.ts';
 import { figureFiles } from './figures/report-figures.ts';
 import { renderReport } from './html/report-page.ts';
 import { OUTCOMES_FILE } from './turn-outcomes-file.ts';
-import { parseReport, reportText } from './read-report-file.ts';
+import { parseReportJson, readReportText } from './read-report-file.ts';
 import { checksTable } from './tables/checks-table.ts';
 import { allTables } from './tables/report-tables.ts';
 
@@ -110,10 +110,10 @@ export async function checkDrawings(folder: string, runs: readonly RunResults[])
 function differences(folder: string, name: string, expected: string): string[] | undefined {
   const path = join(folder, name);
   if (!existsSync(path)) return undefined;
-  const found = reportText(path);
+  const found = readReportText(path);
   if (found === expected) return [];
   if (name !== 'results.json') return [`${name}: differs`];
-  return differingPaths(parseReport(found, path), JSON.parse(expected)).map((place) => `${name}: ${place} differs`);
+  return differingPaths(parseReportJson(found, path), JSON.parse(expected)).map((place) => `${name}: ${place} differs`);
 }
 
 function differingPaths(a: unknown, b: unknown, path = ''): string[] {

@@ -4,7 +4,7 @@ import { formatNumber } from '../render/format-number.ts';
 const LEVEL = 0.05;
 
 /** Notes under times that several workers, or several kinds of machine, have measured. */
-export function loadNotes(run: RunResults['run']): string[] {
+export function timingNotes(run: RunResults['run']): string[] {
   const { workers } = run;
   return [
     ...(workers === undefined

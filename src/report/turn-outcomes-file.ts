@@ -13,7 +13,7 @@ import type { RunRecord } from '../store/records/run-record.ts';
 import { schemaVersion } from '../store/records/schema-version.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository, type TurnListRow } from '../store/turn-list-repository.ts';
-import { parseReport, reportText, writeAgain } from './read-report-file.ts';
+import { parseReportJson, readReportText, rewriteHint } from './read-report-file.ts';
 
 export const OUTCOMES_FILE = 'outcomes.jsonl.gz';
 
@@ -96,19 +96,19 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, place: 
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new BenchError('bad-data', `${place}: ${issue!.path.join('.')}: ${issue!.message}`, writeAgain, parsed.error);
+  throw new BenchError('bad-data', `${place}: ${issue!.path.join('.')}: ${issue!.message}`, rewriteHint, parsed.error);
 }
 
 /** Reads what `outcomeLines` wrote. @throws BenchError `bad-data` that names file, line and field */
 export function readOutcomes(lines: string, file: string): ReportedRow[] {
   const [first = '', ...others] = lines.split('\n').filter((line) => line !== '');
-  const { columns } = parse(head, parseReport(first, `${file}:1`), `${file}:1`);
+  const { columns } = parse(head, parseReportJson(first, `${file}:1`), `${file}:1`);
   const missing = outcomeColumns.find((column) => !columns.includes(column));
-  if (missing !== undefined) throw new BenchError('bad-data', `${file}:1: columns: no "${missing}"`, writeAgain);
+  if (missing !== undefined) throw new BenchError('bad-data', `${file}:1: columns: no "${missing}"`, rewriteHint);
   const indexes = outcomeColumns.map((column) => [column, columns.indexOf(column)] as const);
   return others.flatMap((line, index) => {
     const place = `${file}:${index + 2}`;
-    const { turns, query: question, ...ofItem } = parse(item, parseReport(line, place), place);
+    const { turns, query: question, ...ofItem } = parse(item, parseReportJson(line, place), place);
     const parsed = turns.map((values) => {
       const named = Object.fromEntries(indexes.map(([column, at]) => [column, values[at]]));
       return parse(turn, named, place) as Pick<ReportedRow, OutcomeColumn>;
@@ -121,6 +121,6 @@ export function readOutcomes(lines: string, file: string): ReportedRow[] {
 /** Reads the outcomes of a report, compressed or, of an older one, plain; null if it has none. @throws BenchError as `readOutcomes` */
 export function readReportOutcomes(folder: string): ReportedRow[] | null {
   const [compressed, plain] = [join(folder, OUTCOMES_FILE), join(folder, 'outcomes.jsonl')];
-  if (existsSync(compressed)) return readOutcomes(reportText(compressed), compressed);
-  return existsSync(plain) ? readOutcomes(reportText(plain), plain) : null;
+  if (existsSync(compressed)) return readOutcomes(readReportText(compressed), compressed);
+  return existsSync(plain) ? readOutcomes(readReportText(plain), plain) : null;
 }

@@ -1,9 +1,10 @@
 import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
-import { formatNumber } from '../render/format-number.ts';
+import { formatNumber, formatRatio } from '../render/format-number.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
-import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from './arms-by-role.ts';
+import { baselineArm, prefixCacheArm, primaryArm } from './arms-by-role.ts';
+import { findComparison } from './find-comparison.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
-import { metricNamed, primaryMetric, type ShownMetric } from './metric-display.ts';
+import { findMetric, primaryMetric, type MetricDisplay } from './metric-display.ts';
 
 /** The verdict of a run in sentences: failed checks, savings, quality, undecided checks; the last one limits the scope. */
 export function verdictSentences(results: RunResults): string[] {
@@ -77,7 +78,7 @@ function costText(compared: Comparison | undefined): string | undefined {
   const [own, other] = [formatNumber(means.a, 1), formatNumber(means.b, 1)];
   const words = verdict === 'not judged' ? '' : ` (${verdict})`;
   return metric.startsWith('ttft')
-    ? `its first token took ${ratioText(compared)} of the time, ${own} ms against ${other} ms${words}`
+    ? `its first token took ${formatRatio(compared)} of the time, ${own} ms against ${other} ms${words}`
     : `${a} evaluated ${own} tokens per turn, ${b} ${other}${words}`;
 }
 
@@ -99,7 +100,7 @@ function savingsSentences({ arm, hitRate }: ArmResults, opponent: string, result
 /** The verdicts on the primary metric and on abstention, a sentence each, and the reason if there are none. */
 function qualitySentences(results: RunResults, baseline: string): string[] {
   const primary = primaryMetric(results.run);
-  const abstention = primary.name === 'abstention' ? undefined : metricNamed(results.run, 'abstention');
+  const abstention = primary.name === 'abstention' ? undefined : findMetric(results.run, 'abstention');
   const tooFew = tooFewUsers(results.run);
   const sentences = [primary, abstention].flatMap((metric) => {
     const clauses = metric && verdictClauses(metric, results, baseline);
@@ -109,7 +110,7 @@ function qualitySentences(results: RunResults, baseline: string): string[] {
 }
 
 /** The verdicts of the planned comparisons by one metric; empty without any. */
-function verdictClauses(metric: ShownMetric, { comparisons }: RunResults, baseline: string): string {
+function verdictClauses(metric: MetricDisplay, { comparisons }: RunResults, baseline: string): string {
   const planned = comparisons.filter(
     (one) => one.metric === metric.name && one.b === baseline && one.pAdjusted !== null,
   );

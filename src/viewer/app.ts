@@ -18,11 +18,13 @@ import type { Html } from '../render/html.ts';
 import { pictureFile, renderFigure, renderSpecification } from '../render/figure.ts';
 import { comparePage, readComparison } from './compare/compare-arms-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
-import { itemPage, readItemPage, reportedItemPage } from './item-page.ts';
-import { errorPage, layout, type PageKind } from './page-layout.ts';
-import { addresses, type Links, parameters, reportLinks, serverLinks } from './links.ts';
+import { itemPage, readItemPage, reportItemPage } from './item-page.ts';
+import { layout, type PageKind } from './page-layout.ts';
+import { errorPage } from './error-page.ts';
+import { type Links, reportLinks, serverLinks } from './links.ts';
+import { parseParameters, queryParameters } from './query-parameters.ts';
 import { matrixPage, readMatrix } from './matrix/matrix-page.ts';
-import { pairPage, readPair } from './side-by-side-page.ts';
+import { sideBySidePage, readArmPair } from './side-by-side-page.ts';
 import { listPage, readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
 import { script } from './viewer-script.ts';
@@ -31,7 +33,7 @@ import { style } from './viewer-style.ts';
 import { readTurnPage } from './turn/read-turn-page.ts';
 import { turnJson } from './turn/turn-json.ts';
 import { turnPage } from './turn/turn-page.ts';
-import { RunObserver } from './watch/run-progress-reader.ts';
+import { RunProgressReader } from './watch/run-progress-reader.ts';
 import { watchPage } from './watch/watch-page.ts';
 
 export interface ViewerAppOptions {
@@ -71,7 +73,7 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   const pictures = new Map<string, Promise<string>>();
 
   const read = <Schema extends z.ZodType>(schema: Schema, context: Context): z.output<Schema> =>
-    parameters(schema, new URL(context.req.url).searchParams);
+    parseParameters(schema, new URL(context.req.url).searchParams);
   const page = <Schema extends z.ZodType>(path: string, schema: Schema, make: (query: z.output<Schema>) => Page) =>
     app.get(path, async (context) => {
       const { kind, title, run, item, body } = make(read(schema, context));
@@ -85,11 +87,11 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     });
 
   if (exported === undefined) app.use(guard);
-  page('/', addresses.runs, (query) => {
+  page('/', queryParameters.runs, (query) => {
     const model = readRunsPage(database, query, exported === undefined ? undefined : Number.MAX_SAFE_INTEGER);
     return { kind: 'runs', title: 'Runs', body: runsPage(model, links) };
   });
-  page('/run', addresses.items, ({ run, ...query }) => {
+  page('/run', queryParameters.items, ({ run, ...query }) => {
     const model = readRunPage(database, run, query, hiddenTexts);
     if (exported !== undefined && Object.keys(query).length > 0) {
       return { kind: 'run', title: 'Turns', run, body: listPage(model, links) };
@@ -97,16 +99,16 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     const note = ofReports && model.items.page.matching === 0 ? withoutOutcomes(model) : exported?.noteOf(run);
     return { kind: 'run', title: run, body: runPage(model, links, note) };
   });
-  page('/matrix', addresses.matrix, ({ run, ...query }) => {
+  page('/matrix', queryParameters.matrix, ({ run, ...query }) => {
     const matrix = readMatrix(database, run, query, { hidden: hiddenTexts, inFile: exported !== undefined });
     return { kind: 'matrix', title: 'Items and arms', run, body: matrixPage(matrix, links) };
   });
-  page('/table', addresses.table, ({ run, table: id }) => {
+  page('/table', queryParameters.table, ({ run, table: id }) => {
     const table = readTable(database, run, id);
     return { kind: 'run', title: table.caption, run, body: tablePage(table) };
   });
   app.get('/figure.svg', async (context) => {
-    const { run, figure: id } = read(addresses.figure, context);
+    const { run, figure: id } = read(queryParameters.figure, context);
     const figure = readFigure(database, run, id);
     const key = renderSpecification(figure);
     const picture = pictures.get(key) ?? renderFigure(figure).then(pictureFile);
@@ -117,34 +119,34 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
     });
   });
-  page('/item', addresses.item, (query) => {
+  page('/item', queryParameters.item, (query) => {
     const { run, item } = query;
     const body = ofReports
-      ? reportedItemPage(database, query, links, hiddenTexts)
+      ? reportItemPage(database, query, links, hiddenTexts)
       : itemPage(readItemPage(database, run, item, hiddenTexts), links);
     return { kind: 'item', title: item, run, body };
   });
-  page('/turn', addresses.turn, ({ against, ...turn }) => {
+  page('/turn', queryParameters.turn, ({ against, ...turn }) => {
     const body = turnPage(readTurnPage(database, turn, against, hiddenTexts), links, places);
     return { kind: 'turn', title: turn.arm, run: turn.run, item: turn.item, body };
   });
   app.get('/turn.json', (context) => {
-    const model = readTurnPage(database, read(addresses.turn, context), undefined, hiddenTexts);
+    const model = readTurnPage(database, read(queryParameters.turn, context), undefined, hiddenTexts);
     return context.body(turnJson(model), 200, { 'content-type': 'application/json; charset=utf-8' });
   });
-  page('/pair', addresses.pair, ({ other, ...turn }) => {
-    const body = pairPage(readPair(database, turn, other, hiddenTexts), links);
+  page('/pair', queryParameters.pair, ({ other, ...turn }) => {
+    const body = sideBySidePage(readArmPair(database, turn, other, hiddenTexts), links);
     return { kind: 'pair', title: `${turn.arm} beside ${other}`, run: turn.run, item: turn.item, body };
   });
-  page('/compare', addresses.compare, (query) => {
+  page('/compare', queryParameters.compare, (query) => {
     const model = readComparison(database, query, hiddenTexts);
     const title = `Compare ${model.a.arm} with ${model.b.arm}`;
     return { kind: 'compare', title, run: query.a, body: comparePage(model, links) };
   });
   // What the observer of the last watched run has read it does not read again.
-  let latest: { readonly run: string; readonly observer: RunObserver } | undefined;
-  page('/watch', addresses.run, ({ run }) => {
-    if (latest?.run !== run) latest = { run, observer: new RunObserver(database, run, hiddenTexts) };
+  let latest: { readonly run: string; readonly observer: RunProgressReader } | undefined;
+  page('/watch', queryParameters.run, ({ run }) => {
+    if (latest?.run !== run) latest = { run, observer: new RunProgressReader(database, run, hiddenTexts) };
     return { kind: 'watch', title: 'Progress', run, body: watchPage(latest.observer.read(), links) };
   });
   app.get(links.style(), (context) => context.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));

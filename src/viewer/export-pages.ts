@@ -18,7 +18,7 @@ import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 import { groupedNumber } from '../render/format-number.ts';
 import { viewerApp, type ViewerAppOptions } from './app.ts';
-import { runNamed } from './find-by-name.ts';
+import { findRunByName } from './find-by-name.ts';
 import { serverLinks as links } from './links.ts';
 
 const filesFolder = 'files';
@@ -43,7 +43,7 @@ export interface ViewerExport extends Pick<ViewerAppOptions, 'database' | 'ofRep
  */
 export async function exportPages(options: ViewerExport) {
   const { database, run, mostBytes, onProgress, signal } = options;
-  const names = run === undefined ? new RunRepository(database).names() : [runNamed(database, run).name];
+  const names = run === undefined ? new RunRepository(database).names() : [findRunByName(database, run).name];
   const leftOut = new Map<string, string>();
   const exported = { withRuns: run === undefined, noteOf: (name: string) => note(name, leftOut.get(name)) };
   const app = viewerApp({ ...options, exported, onBug: () => undefined });
@@ -51,7 +51,7 @@ export async function exportPages(options: ViewerExport) {
   using folder = new PagesFolder(options.folder, index, (address) => app.request(address));
 
   const runs = names.map((name) => {
-    const rows = [...new TurnListRepository(database).rows(runNamed(database, name).id)];
+    const rows = [...new TurnListRepository(database).rows(findRunByName(database, name).id)];
     return { name, turns: rows.length, items: Map.groupBy(rows, ({ itemId }) => itemId) };
   });
   const total = runs.reduce((sum, { turns }) => sum + turns, 0);

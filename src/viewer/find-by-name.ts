@@ -4,7 +4,6 @@ import type { BenchDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 import { lastRunsHint } from '../store/run-names.ts';
-import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 
 export function unknownName(what: string, name: string, known: readonly string[]): BenchError {
@@ -14,7 +13,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
 }
 
 /** Finds a run by name. @throws BenchError `not-found` */
-export function runNamed(database: BenchDatabase, name: string): RunRecord {
+export function findRunByName(database: BenchDatabase, name: string): RunRecord {
   const runs = new RunRepository(database);
   const run = runs.findByName(name);
   if (run !== undefined) return run;
@@ -22,20 +21,8 @@ export function runNamed(database: BenchDatabase, name: string): RunRecord {
   throw new BenchError('not-found', `there is no run "${name}"${didYouMean(name, known)}`, lastRunsHint(known));
 }
 
-/** The two arms that a reader most likely compares: joined KV, or else the primary arm, with the baseline. */
-export function usualPair(traits: readonly ArmTraits[], arms: readonly string[]) {
-  const named = (matches: (arm: ArmTraits) => boolean): string | undefined =>
-    traits.find((arm) => arms.includes(arm.name) && matches(arm))?.name;
-  const b = named(({ comparison }) => comparison === 'baseline') ?? arms[1];
-  const joined = named(({ comparison, injects, equivalence }) => {
-    return comparison === 'planned' && injects === 'memories' && equivalence === 'tokens';
-  });
-  const a = joined ?? named(({ comparison }) => comparison === 'primary') ?? arms.find((arm) => arm !== b);
-  return [a, b] as const;
-}
-
 /** The arms of a run that have turns. @param wanted must be one of them @throws BenchError `not-found` */
-export function armsOf(database: BenchDatabase, run: RunRecord, wanted?: string): string[] {
+export function findArms(database: BenchDatabase, run: RunRecord, wanted?: string): string[] {
   const arms = new TurnListRepository(database).arms(run.id);
   if (wanted === undefined || arms.includes(wanted)) return arms;
   throw unknownName(`run "${run.name}" has no arm`, wanted, arms);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
 import { metricsOfRun } from '../eval/analysis/metrics/run-metrics.ts';
 import { serverLinks as links } from './links.ts';
-import { inspectedTurn } from './turn-for-display.ts';
+import { turnForDisplay } from './turn-for-display.ts';
 import { type ItemModel, itemPage } from './item-page.ts';
 
 const markup = `<script>alert(1)</script>\u202e${'\u0000'.repeat(1_000_000)}`;
@@ -13,7 +13,7 @@ const metrics = metricsOfRun({ dataset: {} });
 function modelOf(repeats: number): ItemModel {
   const turns = Array.from({ length: repeats }, (_, repeat) => {
     const answered = answeredTurn('rag', { answer: markup, changes: { repeat } });
-    return inspectedTurn(repeat === 1 ? failedTurn('rag', markup, { repeat }) : answered);
+    return turnForDisplay(repeat === 1 ? failedTurn('rag', markup, { repeat }) : answered);
   });
   const [first] = turns;
   if (first?.state !== 'answered') throw new Error('the first is answered');

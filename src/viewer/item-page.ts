@@ -7,15 +7,15 @@ import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import { contentHtml, leftOut, longText, pairsHtml } from '../render/section-html.ts';
 import { formatNumber } from '../render/format-number.ts';
-import { runNamed, unknownName } from './find-by-name.ts';
+import { findRunByName, unknownName } from './find-by-name.ts';
 import { hiddenInReports, hiddenNote } from './hidden-texts.ts';
 import type { Links } from './links.ts';
 import { type ListColumn, listTable } from './list-components.ts';
 import { matrixRow } from './matrix/matrix-page.ts';
-import { isRight, outcomeInWords, outcomeMarks, outcomeOf } from './matrix/arm-outcome.ts';
-import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from './turn-for-display.ts';
+import { isRight, outcomeText, outcomeMarks, armOutcome } from './matrix/arm-outcome.ts';
+import { type AnsweredTurn, type DisplayTurn, turnForDisplay } from './turn-for-display.ts';
 import { cacheNames } from './turn/kv-and-cost-sections.ts';
-import { inspectedRun, reference, turnsOfItem } from './turn/read-turn-page.ts';
+import { turnPageRun, reference, turnsOfItem } from './turn/read-turn-page.ts';
 import { failureText, goldContent, itemKinds, scoresText, verdict } from './turn/turn-sections.ts';
 
 const MAX_TURNS = 80;
@@ -25,9 +25,11 @@ const MAX_BYTES = 400;
 
 /** Reads an item. @throws BenchError `not-found` for an unknown name, `database` for a row that cannot be read */
 export function readItemPage(database: BenchDatabase, runName: string, itemId: string, hidden = hiddenInReports) {
-  const run = inspectedRun(database, runName, hidden);
+  const run = turnPageRun(database, runName, hidden);
   const quality = unknownQuality(run.model);
-  const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
+  const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) =>
+    turnForDisplay(row, quality, run.metrics),
+  );
   const answered = turns.filter((turn) => turn.state === 'answered');
   const contents = new Map<string, string>();
   for (const { memoryId, content, evidence } of answered.flatMap(({ given }) => given.retrieved)) {
@@ -118,15 +120,15 @@ function placeColumn<Turn extends Pick<TurnOutcome, 'repeat' | 'turn'>>(turns: r
   return new Set(turns.map(place)).size > 1 ? [{ heading: 'repeat / turn', cell: place }] : [];
 }
 
-function turnColumns({ run, turns }: ItemModel, links: Links): ListColumn<InspectedTurn>[] {
-  const answered = (cell: (turn: AnsweredTurn) => Html | string) => (turn: InspectedTurn) =>
+function turnColumns({ run, turns }: ItemModel, links: Links): ListColumn<DisplayTurn>[] {
+  const answered = (cell: (turn: AnsweredTurn) => Html | string) => (turn: DisplayTurn) =>
     turn.state === 'answered' ? cell(turn) : '';
-  const number = (heading: string, value: (turn: AnsweredTurn) => number, digits = 0): ListColumn<InspectedTurn> => ({
+  const number = (heading: string, value: (turn: AnsweredTurn) => number, digits = 0): ListColumn<DisplayTurn> => ({
     heading,
     look: 'right',
     cell: answered((turn) => formatNumber(value(turn), digits)),
   });
-  const answer = (turn: InspectedTurn): Html =>
+  const answer = (turn: DisplayTurn): Html =>
     turn.state === 'answered'
       ? longText(turn.answer.text, MAX_BYTES)
       : html`<span class="bad">failed: ${longText(failureText(turn), MAX_BYTES)}</span>`;
@@ -153,13 +155,13 @@ function turnColumns({ run, turns }: ItemModel, links: Links): ListColumn<Inspec
 }
 
 /** The page of an item of a report: question, gold and the answers of all arms. @throws BenchError `not-found` for an unknown name */
-export function reportedItemPage(
+export function reportItemPage(
   database: BenchDatabase,
   { run: runName, item: itemId }: Readonly<Record<'run' | 'item', string>>,
   links: Links,
   hidden = hiddenInReports,
 ): Html {
-  const run = runNamed(database, runName);
+  const run = findRunByName(database, runName);
   const outcomes = new TurnListRepository(database).outcomes(run.id, [itemId]);
   const [first] = outcomes;
   if (first === undefined) {
@@ -189,8 +191,8 @@ export function reportedItemPage(
 function outcomeColumns(judged: boolean, turns: readonly TurnOutcome[]): ListColumn<TurnOutcome>[] {
   const outcome = (turn: TurnOutcome): Html => {
     const look = !judged ? 'soft' : isRight([turn]) ? 'good' : 'bad';
-    const mark = outcomeMarks[outcomeOf([turn], judged)];
-    return html`<span class="${look}">${mark} ${outcomeInWords([turn], judged)}</span>`;
+    const mark = outcomeMarks[armOutcome([turn], judged)];
+    return html`<span class="${look}">${mark} ${outcomeText([turn], judged)}</span>`;
   };
   const number = (heading: string, digits: number, value: (turn: TurnOutcome) => number | null) => ({
     heading,

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { listText } from '../render/cut-text.ts';
 import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import { scrolledTable } from '../render/section-html.ts';
@@ -108,3 +109,9 @@ export const textField = (text = ''): Html =>
   html`<label
     >text <input type="search" name="text" value="${text}" maxlength="200" data-filter autocomplete="off"
   /></label>`;
+
+/** A gold answer as a list shows it; none where the question is not known either. */
+export function goldText(gold: string | null, question: string | null): Html {
+  if (gold !== null) return html`${listText(gold)}`;
+  return html`<span class="soft">${question === null ? '–' : 'none: abstain'}</span>`;
+}

@@ -9,14 +9,14 @@ import { runResults } from '../../test/fixtures/run-results.ts';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../store/database.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
-import { reportedItemPage } from './item-page.ts';
+import { reportItemPage } from './item-page.ts';
 import { reportLinks } from './links.ts';
 import { readMatrix } from './matrix/matrix-page.ts';
 import { readRunPage } from './run/run-page.ts';
 import { readRunsPage } from './runs-page.ts';
-import { openReports, readReport, type TextsOfRun } from './open-reports.ts';
+import { openReports, readReport, type FindItemTexts } from './open-reports.ts';
 
-const noTexts: TextsOfRun = () => Promise.resolve(null);
+const noTexts: FindItemTexts = () => Promise.resolve(null);
 
 const folder = folderOfEachTest();
 
@@ -53,7 +53,7 @@ it('opens every report of a folder, those of one name apart, with lists, matrix 
   expect(readRunPage(database, 'main', {}).results?.arms).toHaveLength(runResults.arms.length);
   const { rows, arms } = readMatrix(database, 'main', { wrong: 'dki', right: 'rag' });
   expect([arms, rows.map(({ itemId, gold }) => [itemId, gold])]).toEqual([['rag', 'dki'], [['i-1', 'Turin']]]);
-  const page = String(await reportedItemPage(database, { run: 'main', item: 'i-1' }, reportLinks));
+  const page = String(await reportItemPage(database, { run: 'main', item: 'i-1' }, reportLinks));
   expect(page).toMatch(/Where does my sister live\?[^]*rag[^]*✓ right[^]*dki[^]*✗ wrong/);
   expect(page).toContain('user ann');
 });
@@ -62,7 +62,7 @@ it('shows the texts of data that are not ours from a file of the reader alone', 
   report('a', true);
   writeFileSync(folder.file('a/outcomes.jsonl'), '');
   report('a', true);
-  const texts: TextsOfRun = () => Promise.resolve(new Map([['i-2', { query: 'From my file?', gold: null }]]));
+  const texts: FindItemTexts = () => Promise.resolve(new Map([['i-2', { query: 'From my file?', gold: null }]]));
   const { database } = await openReports(folder.file('a/results.json'), texts);
   using _ = database;
   expect(readMatrix(database, 'main', {}).hiddenTexts).toContain('which are others');

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { readReportOutcomes } from '../report/turn-outcomes-file.ts';
-import { parseReport, reportText, writeAgain } from '../report/read-report-file.ts';
+import { parseReportJson, readReportText, rewriteHint } from '../report/read-report-file.ts';
 import { openDatabase } from '../store/database.ts';
 import { requireSchemaVersion } from '../store/records/schema-version.ts';
 import { readRecord } from '../store/read-record.ts';
@@ -45,7 +45,7 @@ export function findReports(path: string): string[] {
 /** The document of a report, as the file has it. @throws BenchError `bad-data` */
 export function reportDocument(folder: string): unknown {
   const path = join(folder, resultsFile);
-  return parseReport(reportText(path), path);
+  return parseReportJson(readReportText(path), path);
 }
 
 /** Reads the results of a report. @throws BenchError `bad-data`, and `database` for those of another version */
@@ -54,7 +54,7 @@ export function readReport(folder: string): RunResults {
   const document = reportDocument(folder) as { readonly schemaVersion?: unknown } | null;
   const version = document?.schemaVersion;
   if (typeof version !== 'number') {
-    throw new BenchError('bad-data', `${path}: holds no results: it has no schemaVersion`, writeAgain);
+    throw new BenchError('bad-data', `${path}: holds no results: it has no schemaVersion`, rewriteHint);
   }
   requireSchemaVersion(version, path);
   return readRecord(runResults, document, path);
@@ -66,7 +66,7 @@ export interface ItemTexts {
 }
 
 /** Texts that a reader has of a run's items, by id; null where no file of the reader's holds them. */
-export type TextsOfRun = (run: RunRecord) => Promise<ReadonlyMap<string, ItemTexts> | null>;
+export type FindItemTexts = (run: RunRecord) => Promise<ReadonlyMap<string, ItemTexts> | null>;
 
 /**
  * Opens the reports of a folder, or one, without their database: runs with results, and the outcomes of their turns.
@@ -74,7 +74,7 @@ export type TextsOfRun = (run: RunRecord) => Promise<ReadonlyMap<string, ItemTex
  * @returns a database in memory, and the names of runs whose reports hold no outcomes of their turns
  * @throws BenchError `not-found` where there is none, `bad-data` and `database` for files that cannot be read
  */
-export async function openReports(path: string, textsOf: TextsOfRun) {
+export async function openReports(path: string, textsOf: FindItemTexts) {
   const folders = findReports(path);
   const database = openDatabase({ path: ':memory:' });
   const reports = new RunRepository(database);

@@ -27,7 +27,7 @@ const MAX_BYTES = 1200;
 const MAX_SEGMENT_BYTES = 300;
 
 /** Reads two arms on an item. @throws BenchError `not-found`, also if one gave no answer; `bad-option` for an arm beside itself */
-export function readPair(database: BenchDatabase, ref: TurnRef, other: string, hidden?: HiddenTexts) {
+export function readArmPair(database: BenchDatabase, ref: TurnRef, other: string, hidden?: HiddenTexts) {
   if (ref.arm === other) throw new BenchError('bad-option', `arm "${other}" is named twice`, 'name two arms');
   const { run, turn, against, siblings, pieces } = readTurnPage(database, ref, other, hidden);
   if (turn.state === 'failed' || against === undefined) {
@@ -41,9 +41,9 @@ export function readPair(database: BenchDatabase, ref: TurnRef, other: string, h
 }
 
 /** Two arms on one item, A beside B, and the `arms` that gave an answer in this repeat and turn. */
-export type PairModel = ReturnType<typeof readPair>;
+export type ArmPair = ReturnType<typeof readArmPair>;
 
-export function pairPage(model: PairModel, links: Links): Html {
+export function sideBySidePage(model: ArmPair, links: Links): Html {
   const { run, a, b } = model;
   return html`<h1>${printable(a.arm)} <span class="soft">beside</span> ${printable(b.arm)}</h1>
     <p class="lead">
@@ -62,7 +62,7 @@ export function pairPage(model: PairModel, links: Links): Html {
     ${[kvSection, costSection, (turn: AnsweredTurn) => nextSection(turn), goldSection].map((section) => pairSections(model, section(a), section(b)))}`;
 }
 
-function chooser({ run, a, b, arms }: PairModel): Html {
+function chooser({ run, a, b, arms }: ArmPair): Html {
   const hidden = { run: run.name, item: a.itemId, repeat: a.repeat, turn: a.turn };
   const fields = [select('arm', 'A', a.arm, options(arms)), select('other', 'B', b.arm, options(arms))];
   return filterForm({ action: '/pair', hidden, fields });
@@ -112,7 +112,7 @@ function blockSides(block: SectionBlock): Side[] {
   }
 }
 
-function pairSections(model: PairModel, a: Section, b: Section): Html {
+function pairSections(model: ArmPair, a: Section, b: Section): Html {
   const [sidesA, sidesB] = [sides(a), sides(b)];
   const names = [...new Set([...sidesA.keys(), ...sidesB.keys()])];
   const show = (side: Side | undefined): Html => {
@@ -140,7 +140,7 @@ function pairRow(label: Content, a: Html, b: Html, differs: boolean): Html {
 }
 
 function pairTable(
-  { a, b }: PairModel,
+  { a, b }: ArmPair,
   { id, heading }: Pick<Section, 'id' | 'heading'>,
   rows: readonly Html[],
   all: number,
@@ -154,14 +154,14 @@ function pairTable(
   </section>`;
 }
 
-function promptPair(model: PairModel): Html {
+function promptPair(model: ArmPair): Html {
   const { a, b, pieces } = model;
   const segments = alignedSegments(placedSegments(a), placedSegments(b));
   const rows = segments.slice(0, MAX_ROWS).map((pair) => segmentRow(...pair, pieces));
   return pairTable(model, { id: 'prompt', heading: 'Prompts' }, rows, segments.length);
 }
 
-function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, pieces: PairModel['pieces']): Html {
+function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, pieces: ArmPair['pieces']): Html {
   const name = segmentName((a ?? b)!);
   if (a === undefined || b === undefined || a.tokenIds.join() === b.tokenIds.join()) {
     const differs = a?.position !== b?.position || a?.origin !== b?.origin;

@@ -22,20 +22,20 @@ export type AnsweredTurn = AnsweredRecord & {
   readonly shownScores: ReturnType<typeof shownScores>;
 };
 
-export type InspectedTurn = AnsweredTurn | FailedTurn;
+export type DisplayTurn = AnsweredTurn | FailedTurn;
 
 /** Prepares a stored turn for display. @param unknownQuality the reason why the run gives no quality, or null */
-export function inspectedTurn(
+export function turnForDisplay(
   record: AnsweredRecord,
   unknownQuality?: string | null,
   metrics?: RunMetrics,
 ): AnsweredTurn;
-export function inspectedTurn(record: TurnRecord, unknownQuality?: string | null, metrics?: RunMetrics): InspectedTurn;
-export function inspectedTurn(
+export function turnForDisplay(record: TurnRecord, unknownQuality?: string | null, metrics?: RunMetrics): DisplayTurn;
+export function turnForDisplay(
   record: TurnRecord,
   unknownQuality: string | null = null,
   metrics: RunMetrics = metricsOfRun({ dataset: {} }),
-): InspectedTurn {
+): DisplayTurn {
   if (record.state === 'failed') return record;
   const shown = unknownQuality === null ? record : clearScores(record);
   return { ...shown, unknownQuality, shownScores: shownScores(shown, metrics) };

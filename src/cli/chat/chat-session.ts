@@ -11,7 +11,7 @@ import { openRunDatabase } from '../../eval/run/open-run-database.ts';
 import { systemParts } from '../../eval/run/system-parts.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
-import type { InspectedTurn } from '../../viewer/turn-for-display.ts';
+import type { DisplayTurn } from '../../viewer/turn-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { memoriesForArm } from '../../systems/memories-for-arm.ts';
@@ -47,7 +47,7 @@ export class ChatSession implements AsyncDisposable {
   #system: BenchSystem;
   #turns = 0;
   /** The last turn, and its form for the inspector once that is computed. */
-  #last: { readonly turn: ChatTurn; shown?: InspectedTurn } | undefined;
+  #last: { readonly turn: ChatTurn; shown?: DisplayTurn } | undefined;
 
   private constructor(config: BenchConfig, setup: ChatSetup, arm: Arm, parts: ChatParts) {
     this.#config = config;
@@ -90,7 +90,7 @@ export class ChatSession implements AsyncDisposable {
   }
 
   /** The last turn for the inspector; undefined without one, after a failed turn, and if a memory that it used was deleted. */
-  async lastTurn(): Promise<InspectedTurn | undefined> {
+  async lastTurn(): Promise<DisplayTurn | undefined> {
     await this.#dropKvOfForgotten();
     const last = this.#last;
     if (last === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
 import { firstDifference, hashIds } from '../../eval/run/observe/post-turn-measurements.ts';
 import { retrievedMemories } from '../../eval/run/observe/write-turns.ts';
-import { type InspectedTurn, inspectedTurn } from '../../viewer/turn-for-display.ts';
+import { type DisplayTurn, turnForDisplay } from '../../viewer/turn-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import { scores } from '../../store/records/turn-record.ts';
 import type { ChatResponse } from '../../systems/memory-system.ts';
@@ -29,11 +29,11 @@ const noScores = scores.parse({
 export function chatTurnForDisplay(
   { userId, arm, number, response, memories }: ChatTurn,
   nextTokens: TurnObservation['nextTokens'],
-): InspectedTurn {
+): DisplayTurn {
   const { promptInfo, timings, tokens, trace } = response;
   const injected = promptInfo.segments.filter(({ origin }) => origin === 'injected');
   const promptIds = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
-  return inspectedTurn(
+  return turnForDisplay(
     {
       state: 'answered',
       itemId: `chat-${number + 1}`,

@@ -3,7 +3,7 @@ import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { Comparison, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, primaryArm } from '../arms-by-role.ts';
-import { type ShownMetric, primaryMetric } from '../metric-display.ts';
+import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
 import { capitalised, listed, lossText, sortedDifferences } from './title-wording.ts';
@@ -11,7 +11,7 @@ import { capitalised, listed, lossText, sortedDifferences } from './title-wordin
 const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 
 /** `of 16 arms, 5 lose exact match against rag, most dki-gated, 62.2 [52.3, 71.2] points; …; no difference is shown with 10` */
-function ablationFinding(compared: readonly Comparison[], against: string, quality: ShownMetric): string {
+function ablationFinding(compared: readonly Comparison[], against: string, quality: MetricDisplay): string {
   const others = compared.filter(({ verdict }) => verdict !== 'identical');
   const { lower, higher, none } = sortedDifferences(others);
   if (others.length === 0) return `Nothing changes an answer of ${against}`;
@@ -79,7 +79,7 @@ export function ablationFigure(results: RunResults): Figure | undefined {
 }
 
 /** `against rag, exact match is lower at α = 0 (89.0 [81.7, 93.6] points), 0.2 and 0.4; the same bit by bit at 1; …` */
-function alphaFinding({ arms, comparisons }: RunResults, quality: ShownMetric): string {
+function alphaFinding({ arms, comparisons }: RunResults, quality: MetricDisplay): string {
   const baseline = baselineArm(arms)?.arm;
   const alphas = new Map(arms.map(({ arm, traits }) => [arm, traits.settings.alpha]));
   const compared = comparisons

@@ -3,7 +3,7 @@ import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { ConditionResults, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, joinedArm } from '../arms-by-role.ts';
-import { metricNamed, primaryMetric, type ShownMetric } from '../metric-display.ts';
+import { findMetric, primaryMetric, type MetricDisplay } from '../metric-display.ts';
 import { shareLabel } from '../tables/condition-tables.ts';
 import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, facets, intervalLayer, inWords, MEANS, nameAxis, quantity } from './figure-parts.ts';
@@ -17,7 +17,7 @@ const SPREAD = 0.66;
 /** A figure with the curves of all arms and their intervals, side by side within a step, since equal arms would hide one another; undefined without points. */
 function curveFigure(
   results: RunResults,
-  { title, unit }: ShownMetric,
+  { title, unit }: MetricDisplay,
   data: readonly CurvePoint[],
   figure: { id: string; title: string; by: string; x: string; inWords?: readonly CurvePoint[] },
 ): Figure | undefined {
@@ -69,7 +69,7 @@ function drawnConditions(results: RunResults, place: ConditionResults['place'] =
 function curvesFinding(
   results: RunResults,
   conditions: readonly ConditionResults[],
-  { name, scale, label, unit }: ShownMetric,
+  { name, scale, label, unit }: MetricDisplay,
   range: (first: number, last: number) => string,
 ): string {
   const steps = conditions.map(({ condition }) => condition);
@@ -97,7 +97,7 @@ interface PointNames {
 
 function curvePoints(
   conditions: readonly ConditionResults[],
-  metric: ShownMetric,
+  metric: MetricDisplay,
   { panel = '', at = String, name = (arm) => arm }: PointNames = {},
 ) {
   return conditions.flatMap(({ arm, condition, metrics }) => {
@@ -114,7 +114,7 @@ const budgets = [
 
 /** Figure 2: task success by the share of the window that the memories would fill; undefined if quality is unknown. */
 export function contextFigure(results: RunResults): Figure | undefined {
-  const success = metricNamed(results.run, 'taskSuccess')!;
+  const success = findMetric(results.run, 'taskSuccess')!;
   const traits = new Map(results.arms.map((one) => [one.arm, one.traits]));
   const name = (arm: string) => traits.get(arm)?.base ?? arm;
   const range = (first: number, last: number) => `from ${shareLabel(first)} to ${shareLabel(last)} of the window`;

@@ -6,9 +6,10 @@ import {
   type MethodResults,
   type RunResults,
 } from '../../store/records/run-results.ts';
-import { type ShownMetric, primaryMetric } from '../metric-display.ts';
+import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { rankTitles } from '../tables/methods-tables.ts';
-import { baselineArm, findComparison } from '../arms-by-role.ts';
+import { baselineArm } from '../arms-by-role.ts';
+import { findComparison } from '../find-comparison.ts';
 import { methodEncoding } from './arm-encoding.ts';
 import { distinct, facets, intervalLayer, MEANS, quantity } from './figure-parts.ts';
 import { capitalised, listed, lossText, sortedDifferences } from './title-wording.ts';
@@ -30,7 +31,7 @@ function keptFields(text: number, { delta, low, high }: Difference) {
   return { kept: share(delta), low: bounded ? share(low) : null, high: bounded ? share(high) : null };
 }
 
-function methodPoints(results: RunResults, { arm: text, metrics }: ArmResults, primary: ShownMetric): Point[] {
+function methodPoints(results: RunResults, { arm: text, metrics }: ArmResults, primary: MetricDisplay): Point[] {
   const { methods = [] } = results;
   const whole = primary.of(metrics)?.mean ?? 0;
   const ranksOfText = methods.find(({ arm }) => arm === text)?.byRank ?? [];
@@ -65,7 +66,7 @@ function againstRandom(methods: readonly MethodResults[]): string {
   return `${better.length} of ${tested.length} ${better.length === 1 ? 'is' : 'are'} better than tokens drawn at random: ${named}`;
 }
 
-function methodsFinding(results: RunResults, text: string, metric: ShownMetric): string {
+function methodsFinding(results: RunResults, text: string, metric: MetricDisplay): string {
   const { comparisons, methods = [] } = results;
   const own = methods.filter(({ kind }) => kind !== 'reference');
   const names = new Set(own.map(({ arm }) => arm));

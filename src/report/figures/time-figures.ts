@@ -2,15 +2,16 @@
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/run-results.ts';
-import { baselineArm, findComparison, joinedArm, primaryArm } from '../arms-by-role.ts';
-import { type ShownMetric, primaryMetric } from '../metric-display.ts';
+import { baselineArm, joinedArm, primaryArm } from '../arms-by-role.ts';
+import { findComparison } from '../find-comparison.ts';
+import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { breakEvenText } from '../verdict-sentences.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore
 import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, timeFinding } from './title-wording.ts';
 
 /** Quality against time of the primary arm and the first planned one that injects, or of others, beside the text. */
-function frontierFinding(results: RunResults, metric: ShownMetric, values: readonly number[]): string {
+function frontierFinding(results: RunResults, metric: MetricDisplay, values: readonly number[]): string {
   const { arms } = results;
   const baseline = baselineArm(arms)?.arm;
   const usual = [primaryArm(arms), joinedArm(arms)].filter((arm) => arm !== undefined);

@@ -1,10 +1,9 @@
 /** Words for the titles of figures, which say no more than the intervals allow. */
 import { type Difference } from '../../render/table.ts';
-import { formatInterval, formatNumber } from '../../render/format-number.ts';
+import { formatInterval, formatNumber, formatRatio } from '../../render/format-number.ts';
 import type { Comparison } from '../../store/records/run-results.ts';
 import type { Estimate } from '../../store/records/estimate.ts';
-import { ratioText } from '../arms-by-role.ts';
-import type { ShownMetric } from '../metric-display.ts';
+import type { MetricDisplay } from '../metric-display.ts';
 
 export const NAMED_ARMS = 2;
 
@@ -21,12 +20,12 @@ export function sizeText({ delta, low, high }: Difference, scale: number, digits
 }
 
 /** `14.7 [7.0, 23.4] points` */
-export function lossText(compared: Comparison, { scale, digits, differenceUnit }: ShownMetric): string {
+export function lossText(compared: Comparison, { scale, digits, differenceUnit }: MetricDisplay): string {
   return `${sizeText(compared, scale, digits)} ${differenceUnit}`;
 }
 
 /** Quality of an arm against the baseline: `loses 14.7 [7.0, 23.4] points of contains`. */
-export function qualityFinding(compared: Comparison, metric: ShownMetric): string {
+export function qualityFinding(compared: Comparison, metric: MetricDisplay): string {
   const { verdict, delta } = compared;
   if (verdict === 'identical') return 'gives its answers bit by bit';
   if (verdict === 'kept') return `keeps its ${metric.label} within the margin`;
@@ -37,7 +36,7 @@ export function qualityFinding(compared: Comparison, metric: ShownMetric): strin
 
 /** `in 0.23 [0.22, 0.24] of its time`; if the interval of the ratio holds 1, that no difference is shown. */
 export function timeFinding(compared: Comparison): string {
-  return holdsZero(compared) ? 'with no difference in time shown' : `in ${ratioText(compared)} of its time`;
+  return holdsZero(compared) ? 'with no difference in time shown' : `in ${formatRatio(compared)} of its time`;
 }
 
 type Measured = Pick<Estimate, 'mean'> & { readonly low: number | null; readonly high: number | null };

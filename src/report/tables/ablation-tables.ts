@@ -1,8 +1,9 @@
 /** Tables of arms that differ in one part: 3 (ablations), 3b (placement of blocks) and 4 (α). */
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
-import { baselineArm, findComparison, primaryArm } from '../arms-by-role.ts';
-import { loadNotes } from '../timing-notes.ts';
+import { baselineArm, primaryArm } from '../arms-by-role.ts';
+import { findComparison } from '../find-comparison.ts';
+import { timingNotes } from '../timing-notes.ts';
 import { metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
 import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './table-parts.ts';
 
@@ -74,7 +75,7 @@ export function ablationTable(results: RunResults): Table {
       'tokens of each recomputed (dki-link:K), shared positions (dki-parallel), injection by a gate (dki-gated), only preferences as KV',
       "(dki-hybrid), the retriever's summary (summary), order by rank (placement=rank), labels without numbers (labels=bullet), the model's",
       'chat template (template=chat). Verdicts are against rag; the next token is compared with the rag of the same prompt, if it ran.',
-      ...loadNotes(results.run),
+      ...timingNotes(results.run),
     ],
   });
 }

@@ -2,8 +2,8 @@ import type { ArmResults, RunResults } from '../../store/records/run-results.ts'
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../arms-by-role.ts';
-import { loadNotes } from '../timing-notes.ts';
-import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type ShownMetric } from '../metric-display.ts';
+import { timingNotes } from '../timing-notes.ts';
+import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type MetricDisplay } from '../metric-display.ts';
 import { intervalUnit } from '../verdict-sentences.ts';
 import { armTable, hitRateColumn } from './table-parts.ts';
 import { fieldValues, findPart } from './breakdown-tables.ts';
@@ -12,7 +12,7 @@ type ArmBlock = ItemBlock<ArmResults>;
 
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 
-export function tableOne(results: RunResults): Table {
+export function armResultsTable(results: RunResults): Table {
   const { run, arms } = results;
   const primary = primaryMetric(run);
   // By the arm that answered most.
@@ -40,7 +40,7 @@ export function tableOne(results: RunResults): Table {
       turnsBlock,
     ],
     notes: [
-      ...loadNotes(run),
+      ...timingNotes(run),
       `${counts} of ${run.dataset.users} users; means with 95 % intervals ${intervalUnit(run)}.`,
       primary.declared.ofAbsent
         ? `${primary.title} and task success are over all items, abstention over absent ones.`
@@ -105,7 +105,7 @@ const turnsBlock: ArmBlock = {
 
 /** How close an arm is to text: the probability of the gold answer, equal answers, and flips both ways. */
 export function fidelityBlock({ run, comparisons }: RunResults): ArmBlock {
-  const [gold, kl] = metricsNamed(run, 'goldLogProb', 'goldKl') as [ShownMetric, ShownMetric];
+  const [gold, kl] = metricsNamed(run, 'goldLogProb', 'goldKl') as [MetricDisplay, MetricDisplay];
   const againstText = ({ arm }: ArmResults) => comparisons.find((one) => one.metric === gold.name && one.a === arm);
   return {
     title: 'Fidelity to the text of RAG',

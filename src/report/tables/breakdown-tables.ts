@@ -1,8 +1,8 @@
 import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/run-results.ts';
 import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../arms-by-role.ts';
-import { loadNotes } from '../timing-notes.ts';
-import { metricNamed, taskSuccessMeaning } from '../metric-display.ts';
+import { timingNotes } from '../timing-notes.ts';
+import { findMetric, taskSuccessMeaning } from '../metric-display.ts';
 import { armTable } from './table-parts.ts';
 
 type Field = BreakdownPart['field'];
@@ -29,7 +29,7 @@ export function breakdownTable(
   fields: readonly Field[] = dimensions.map(({ field }) => field),
 ): Table {
   const { run, arms } = results;
-  const success = metricNamed(run, 'taskSuccess')!;
+  const success = findMetric(run, 'taskSuccess')!;
   const blocks = dimensions
     .filter(({ field }) => fields.includes(field))
     .map((dimension) => ({ ...dimension, values: fieldValues(arms, dimension.field) }))
@@ -62,7 +62,7 @@ export function categoryTable(results: RunResults): Table | undefined {
   const parts = arms.flatMap(({ breakdown }) => breakdown.filter(({ field }) => field === 'category'));
   const against = parts.flatMap(({ difference }) => difference?.against ?? [])[0];
   if (against === undefined || categories.length < 2) return undefined;
-  const success = metricNamed(run, 'taskSuccess')!;
+  const success = findMetric(run, 'taskSuccess')!;
   const items = (category: string): number =>
     Math.max(0, ...parts.map(({ value, metrics }) => (value === category ? (metrics.taskSuccess?.n ?? 0) : 0)));
   return armTable(results, {
@@ -127,7 +127,7 @@ export function byRetrievalTable(results: RunResults): Table | undefined {
         ({ kind, users, usersWithHits, hits }) =>
           `${retrievalKinds[kind]}: ${users}, ${usersWithHits} of them with cache hits, ${hits} in all.`,
       ),
-      ...loadNotes(results.run),
+      ...timingNotes(results.run),
     ],
   });
 }

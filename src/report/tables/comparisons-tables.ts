@@ -1,8 +1,8 @@
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/run-results.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../arms-by-role.ts';
-import { loadNotes } from '../timing-notes.ts';
-import { metricNamed, type ShownMetric } from '../metric-display.ts';
+import { timingNotes } from '../timing-notes.ts';
+import { findMetric, type MetricDisplay } from '../metric-display.ts';
 import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';
 import { runTable } from './table-parts.ts';
 
@@ -43,7 +43,7 @@ export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p'
   ];
 }
 
-function qualityTable(results: RunResults, quality: ShownMetric, compared: readonly Comparison[]): Table {
+function qualityTable(results: RunResults, quality: MetricDisplay, compared: readonly Comparison[]): Table {
   const { differenceHeading, scale, digits } = quality;
   const isTested = compared.some(({ p }) => p !== null);
   const detectable = numberColumn(
@@ -90,7 +90,7 @@ function costTable(results: RunResults, cost: CostName, compared: readonly Compa
     counts: [],
     notes: [
       ...(isTime
-        ? ['a and b: geometric means over the same turns, whose ratio is a ÷ b.', ...loadNotes(results.run)]
+        ? ['a and b: geometric means over the same turns, whose ratio is a ÷ b.', ...timingNotes(results.run)]
         : []),
       ...(isTested ? [testNote(results)] : []),
     ],
@@ -125,6 +125,6 @@ export function comparisonsTables(results: RunResults): Table[] {
   return [...Map.groupBy(results.comparisons, ({ metric }) => metric)].map(([metric, compared]) => {
     const cost = costNames.find((name) => name === metric);
     if (cost !== undefined) return costTable(results, cost, compared);
-    return qualityTable(results, metricNamed(results.run, metric)!, compared);
+    return qualityTable(results, findMetric(results.run, metric)!, compared);
   });
 }

@@ -2,7 +2,7 @@
 import type { ConditionResults, RunResults } from '../../store/records/run-results.ts';
 import { type Cell, estimateCell, type ItemBlock, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
-import { metricNamed, primaryMetric } from '../metric-display.ts';
+import { findMetric, primaryMetric } from '../metric-display.ts';
 import { runTable } from './table-parts.ts';
 
 interface ArmColumns {
@@ -64,7 +64,7 @@ function qualityAndTokens({ run }: RunResults): ArmColumns[] {
 /** Table 2: a fixed window and a growing number of memories, with a budget of half of the remaining window, and of all of it. */
 export function contextTable(results: RunResults): Table {
   const { model } = results.run;
-  const success = metricNamed(results.run, 'taskSuccess')!;
+  const success = findMetric(results.run, 'taskSuccess')!;
   const withBudget = (budget: 'half' | 'all'): string[] =>
     results.arms.flatMap(({ arm, traits }) => ((traits.settings.budget ?? 'half') === budget ? arm : []));
   const budgets = [

@@ -8,10 +8,11 @@ import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, re
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { latencyTable } from './latency-table.ts';
 import { leakTable, servingTable, storageTable } from './storage-leakage-serving-tables.ts';
-import { claimsTable, methodsByRankTable, methodsTable } from './methods-tables.ts';
+import { methodsByRankTable, methodsTable } from './methods-tables.ts';
+import { claimsTable } from './claims-table.ts';
 import { ablationTable, alphaTable, placementTable } from './ablation-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-tables.ts';
-import { tableOne } from './arm-results-table.ts';
+import { armResultsTable } from './arm-results-table.ts';
 
 type Measured = NonNullable<RunResults['measured']>;
 
@@ -37,7 +38,7 @@ const measured =
   };
 
 const paperTables: readonly PaperTable[] = [
-  { name: '1', draw: tableOne },
+  { name: '1', draw: armResultsTable },
   { name: '1b', draw: wrongAnswersTable },
   { name: '1c', isShown: namesItsMetric, draw: categoryTable },
   { name: '1d', draw: byRetrievalTable },
@@ -97,7 +98,7 @@ export function shownTables(results: RunResults): Table[] {
 }
 
 /** Finds a table by name in one of several runs. @throws BenchError `not-found` that names the suite that makes it */
-export function namedTable(runs: readonly RunResults[], name: string): Table {
+export function findTable(runs: readonly RunResults[], name: string): Table {
   const entry = paperTables.find((table) => table.name === name)!;
   const { suite = 'main', draw } = entry;
   const having = runs.filter((results) => entry.suite === undefined || belongsTo(entry, results));

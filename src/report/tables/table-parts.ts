@@ -1,8 +1,9 @@
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell } from '../../render/table.ts';
-import { baselineArm, findComparison } from '../arms-by-role.ts';
+import { baselineArm } from '../arms-by-role.ts';
+import { findComparison } from '../find-comparison.ts';
 import { titleWithProof } from '../validity-caveats.ts';
-import type { ShownMetric } from '../metric-display.ts';
+import type { MetricDisplay } from '../metric-display.ts';
 
 interface TableParts<Item> {
   readonly id: string;
@@ -29,7 +30,7 @@ export function armTable(results: RunResults, parts: TableParts<ArmResults>): Ta
 
 export function differenceToBaseline(
   results: RunResults,
-  metric: ShownMetric,
+  metric: MetricDisplay,
   key = 'difference',
 ): ItemColumn<{ readonly arm: string }> {
   const baseline = baselineArm(results.arms)?.arm;

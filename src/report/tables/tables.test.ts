@@ -10,7 +10,7 @@ import { ablationTable, placementTable } from './ablation-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-tables.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
 import { shownTables } from './report-tables.ts';
-import { tableOne } from './arm-results-table.ts';
+import { armResultsTable } from './arm-results-table.ts';
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { type Table } from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
@@ -54,13 +54,13 @@ describe('tables 3 and 3b', () => {
 
 describe('table 1', () => {
   it('says that times are under load, and of several kinds of machine, and whether these differ', () => {
-    expect(tableOne(withRun({ workers: 4 })).notes[0]).toMatch(/^Times are under load: 4 workers/);
-    expect(tableOne(runResults).notes.join(' ')).not.toContain('under load');
+    expect(armResultsTable(withRun({ workers: 4 })).notes[0]).toMatch(/^Times are under load: 4 workers/);
+    expect(armResultsTable(runResults).notes.join(' ')).not.toContain('under load');
     const kind = { platform: 'linux-x64', cores: 8, threads: 1, engine: 'e', build: {}, turns: 1 };
     const machines = Object.entries({ old: 30, new: 10 }).map(([cpu, users]) => ({ ...kind, cpu, users }));
     const tested = (pAdjusted: number) => {
       const machineDifferences = [{ arm: 'dki', metric: 'exactMatch', means: [1, 0.9], p: pAdjusted, pAdjusted }];
-      return tableOne(withRun({ machines, machineDifferences })).notes[0];
+      return armResultsTable(withRun({ machines, machineDifferences })).notes[0];
     };
     const kinds = 'Turns are of 2 kinds of machine (old, 8 cores: 30 users; new, 8 cores: 10 users)';
     expect(tested(0.4)).toBe(
@@ -70,7 +70,7 @@ describe('table 1', () => {
   });
 
   it('shows every estimate with its interval, shares as percentages', () => {
-    expect(shown(tableOne(runResults), 'dki')).toEqual({
+    expect(shown(armResultsTable(runResults), 'dki')).toEqual({
       exactMatch: '97.2 [95.4, 99.0]',
       abstention: '98.1 [96.6, 99.6]',
       taskSuccess: '97.2 [95.6, 98.8]',
@@ -83,27 +83,29 @@ describe('table 1', () => {
   });
 
   it('says what task success is worth that declining everything brings', () => {
-    expect(tableOne(runResults).notes).toContain(
+    expect(armResultsTable(runResults).notes).toContain(
       'Task success counts a declined absent item as right: an arm that declines every question has 20.0 %.',
     );
     const answerable = runResults.arms.map((arm) => ({ ...arm, metrics: { ...arm.metrics, abstention: null } }));
-    expect(tableOne({ ...runResults, arms: answerable }).notes.join(' ')).not.toContain('declines every question');
+    expect(armResultsTable({ ...runResults, arms: answerable }).notes.join(' ')).not.toContain(
+      'declines every question',
+    );
   });
 
   it('shows positions where an arm has fewer of them than cells, and nowhere else', () => {
     const [, dki] = runResults.arms;
     const parallel = { ...dki!, arm: 'dki-parallel', tokens: { ...dki!.tokens!, positions: 80.5 } };
-    const table = tableOne({ ...runResults, arms: [...runResults.arms, parallel] });
+    const table = armResultsTable({ ...runResults, arms: [...runResults.arms, parallel] });
     expect(columnHeadings(table)).toContain('positions');
     expect([shown(table, 'dki-parallel')['positions'], shown(table, 'dki')['positions']]).toEqual(['80.5', '–']);
-    expect(columnHeadings(tableOne(runResults))).not.toContain('positions');
+    expect(columnHeadings(armResultsTable(runResults))).not.toContain('positions');
   });
 
   it('shows no quality of random weights, and their cost all the same', () => {
     const why = 'random weights';
     const unknown = withRun({ unknownQuality: why });
     const cells = { exactMatch: why, taskSuccess: why, evaluatedTokens: '31.3' };
-    expect(shown(tableOne(unknown), 'dki')).toMatchObject(cells);
+    expect(shown(armResultsTable(unknown), 'dki')).toMatchObject(cells);
     expect(shown(wrongAnswersTable(unknown), 'dki')).toMatchObject({ stale: why, stored: '320', answered: why });
     expect(shown(breakdownTable(unknown), 'dki')['category:stated']).toBe('random weights');
     expect(verdictSentences(unknown)).toContain('No quality: random weights.');
@@ -113,13 +115,13 @@ describe('table 1', () => {
     const [arm] = runResults.arms;
     const metrics = { ...arm!.metrics, exactMatch: null, ttftMs: null };
     const nothing = { ...arm!, n: 0, errors: 400, tokens: null, metrics };
-    const cells = shown(tableOne({ ...runResults, arms: [nothing] }), 'rag');
+    const cells = shown(armResultsTable({ ...runResults, arms: [nothing] }), 'rag');
     expect(cells).toMatchObject({ exactMatch: '–', evaluatedTokens: '–', ttftMs: '–', ttftP95Ms: '–', errors: '400' });
   });
 
   it('is marked where a check failed or the run did not end', () => {
-    expect(tableOne(runResults).caption).not.toContain('NOT');
-    expect(tableOne(failed).caption).toContain('NOT PROVEN: check numerical parity failed');
+    expect(armResultsTable(runResults).caption).not.toContain('NOT');
+    expect(armResultsTable(failed).caption).toContain('NOT PROVEN: check numerical parity failed');
     const { caption } = wrongAnswersTable(withRun({ status: 'interrupted' }));
     expect(caption).toContain('NOT COMPLETE: the run was interrupted');
   });
@@ -327,7 +329,7 @@ describe('a run whose data name their metric', () => {
   };
 
   it('has it first in table 1, and beside it how near each arm is to the text', () => {
-    const table = tableOne(named);
+    const table = armResultsTable(named);
     expect(table.blocks[0]!.columns[0]).toMatchObject({ key: 'contains', heading: 'contains (%)' });
     const nats = 'gold answer (nats per token), Δ vs RAG (nats), KL over the gold (nats)';
     const headings = table.blocks[1]!.columns.map(({ heading }) => heading).join(', ');
@@ -340,7 +342,7 @@ describe('a run whose data name their metric', () => {
       ...{ sameAnswer: '70.0 [68.0, 72.0]', lost: '40', won: '8' },
     });
     expect(shown(table, 'rag')).toMatchObject({ goldDifference: '–', sameAnswer: '–', lost: '–' });
-    expect(tableOne(runResults).blocks.map(({ title }) => title)).not.toContain('Against the text of rag');
+    expect(armResultsTable(runResults).blocks.map(({ title }) => title)).not.toContain('Against the text of rag');
     expect(table.notes.join(' ')).toContain('Contains is over answerable items');
   });
 
@@ -362,7 +364,10 @@ describe('a run whose data name their metric', () => {
   it('is judged in nats where that is its metric', () => {
     const inNats = { ...named, run: { ...named.run, dataset: { ...named.run.dataset, primaryMetric: 'goldLogProb' } } };
     expect(verdictSentences(inNats).join(' ')).toContain('dki (−0.750 nats [−0.900, −0.600])');
-    expect(tableOne(inNats).blocks[0]!.columns[0]).toMatchObject({ key: 'goldLogProb', heading: 'gold answer (nats)' });
+    expect(armResultsTable(inNats).blocks[0]!.columns[0]).toMatchObject({
+      key: 'goldLogProb',
+      heading: 'gold answer (nats)',
+    });
   });
 });
 
@@ -384,8 +389,8 @@ describe('a run with a judge', () => {
 
   it('has its verdicts beside the others in table 1, and its agreement with contains in a table', () => {
     const cells = { exactMatch: '97.2 [95.4, 99.0]', judge: '90.0 [85.0, 95.0]' };
-    expect(shown(tableOne(judged), 'dki')).toMatchObject(cells);
-    expect(columnHeadings(tableOne(judged)).slice(0, 2)).toEqual(['exact match (%)', 'judge (%)']);
+    expect(shown(armResultsTable(judged), 'dki')).toMatchObject(cells);
+    expect(columnHeadings(armResultsTable(judged)).slice(0, 2)).toEqual(['exact match (%)', 'judge (%)']);
     const table = judgeTable(judged)!;
     expect(shown(table, 'rag')).toMatchObject({ judge: '90.0 [85.0, 95.0]', judged: '318', unjudged: '2', agreement: '95.0', kappa: '–' }); // prettier-ignore
     expect(shown(table, 'all')).toMatchObject({ judge: '–', n: '636', agreement: '95.5', kappa: '0.71' });
@@ -393,7 +398,7 @@ describe('a run with a judge', () => {
     expect(table.notes.at(-1)).toContain('Is it right? Say so.');
     expect(shownTables(judged).map(({ id }) => id)).toContain('judge');
     expect(judgeTable(runResults)).toBeUndefined();
-    expect(shown(tableOne(runResults), 'dki')).not.toHaveProperty('judge');
+    expect(shown(armResultsTable(runResults), 'dki')).not.toHaveProperty('judge');
   });
 });
 
@@ -410,7 +415,7 @@ function inLanguages(shares: Readonly<Record<string, number>>): RunResults {
 
 test('table 1 has the quality of each language beside that of all, with intervals', () => {
   const bilingual = inLanguages({ en: 0.8, zh: 0.2 });
-  const table = tableOne(bilingual);
+  const table = armResultsTable(bilingual);
   const { blocks } = table;
   const titles = ['Quality', 'Quality, English', 'Quality, Chinese', 'Tokens per turn (mean)'];
   expect(blocks.slice(0, 4).map(({ title }) => title)).toEqual(titles);
@@ -419,12 +424,12 @@ test('table 1 has the quality of each language beside that of all, with interval
   expect(shown(table, 'dki')).toMatchObject(cells);
   const [languages] = breakdownTable(bilingual).blocks.slice(-1);
   expect(languages!.columns.map(({ key }) => key)).toEqual(['language:en', 'language:zh']);
-  const unknown = tableOne({ ...bilingual, run: { ...bilingual.run, unknownQuality: 'random weights' } });
+  const unknown = armResultsTable({ ...bilingual, run: { ...bilingual.run, unknownQuality: 'random weights' } });
   expect(shown(unknown, 'rag')['zh:exactMatch']).toBe('random weights');
 });
 
 test('a run with one language says nothing of it', () => {
   const english = inLanguages({ en: 0.8 });
-  expect(tableOne(english).blocks.some(({ title }) => title?.startsWith('Quality, '))).toBe(false);
+  expect(armResultsTable(english).blocks.some(({ title }) => title?.startsWith('Quality, '))).toBe(false);
   expect(breakdownTable(english).blocks.map(({ title }) => title)).not.toContain('By language');
 });

@@ -3,42 +3,33 @@ import type { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
-import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { differentSubjects } from '../../eval/analysis/compare/run-differences.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import { armsOf, runNamed, usualPair } from '../find-by-name.ts';
+import { findArms, findRunByName } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
-import type { addresses, ArmRef, Links } from '../links.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select } from '../list-components.ts';
-import { goldText } from '../run/turn-list.ts';
-import { listedPairs, pairedArms } from './item-pairs.ts';
+import type { ArmRef, Links } from '../links.ts';
+import type { queryParameters } from '../query-parameters.ts';
+import {
+  filterForm,
+  type ListColumn,
+  listTable,
+  numberedLinks,
+  options,
+  pager,
+  select,
+  goldText,
+} from '../list-components.ts';
+import { readPairs, pairItems } from './item-pairs.ts';
+import { chosenArms } from './default-arm-pair.ts';
 
 const pageSize = 50;
 
 /** The runs to compare, and their arms; an arm that is not named is chosen among those that both runs have. */
-export type ComparisonQuery = z.output<typeof addresses.compare>;
-
-function chosenArms(
-  { a, b, armA: wantedA, armB: wantedB }: ComparisonQuery,
-  traits: readonly ArmTraits[],
-  [armsA, armsB]: readonly [readonly string[], readonly string[]],
-): readonly [string, string] {
-  const first = (wanted: readonly string[], arms: readonly string[]) =>
-    wanted.find((arm) => arms.includes(arm)) ?? arms[0] ?? '';
-  if (a === b) {
-    const [usualA, usualB] = usualPair(traits, armsA);
-    return [wantedA ?? usualA ?? '', wantedB ?? usualB ?? ''];
-  }
-  const inRole = (role: ArmTraits['comparison']) =>
-    traits.flatMap(({ name, comparison }) => (comparison === role ? name : []));
-  const common = armsA.filter((arm) => armsB.includes(arm));
-  const armA = wantedA ?? first([wantedB ?? '', ...inRole('primary'), ...inRole('baseline'), ...common], armsA);
-  return [armA, wantedB ?? first([armA, ...inRole('baseline')], armsB)];
-}
+export type ComparisonQuery = z.output<typeof queryParameters.compare>;
 
 /**
  * Reads a page of the comparison.
@@ -47,7 +38,7 @@ function chosenArms(
  * data or models without `force`, and if no item is common
  */
 export function readComparison(database: BenchDatabase, query: ComparisonQuery, hidden: HiddenTexts = hiddenInReports) {
-  const [a, b] = [runNamed(database, query.a), runNamed(database, query.b)];
+  const [a, b] = [findRunByName(database, query.a), findRunByName(database, query.b)];
   const forced = differentSubjects(a, b);
   const [difference] = forced;
   if (difference !== undefined && query.force !== true) {
@@ -57,14 +48,14 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery, 
       'compare runs of the same data and models, or add &force=1 to the address',
     );
   }
-  const arms = [armsOf(database, a, query.armA), armsOf(database, b, query.armB)] as const;
+  const arms = [findArms(database, a, query.armA), findArms(database, b, query.armB)] as const;
   const [armA, armB] = chosenArms(query, a.plan.arms, arms);
   if (a.id === b.id && armA === armB) {
     throw new BenchError('bad-option', `arm "${armA}" of run "${a.name}" is named twice`, 'name two arms, or two runs');
   }
   const quality = unknownQuality(a.model) ?? unknownQuality(b.model);
   const judged = quality === null;
-  const paired = pairedArms(database, { runId: a.id, arm: armA }, { runId: b.id, arm: armB }, judged);
+  const paired = pairItems(database, { runId: a.id, arm: armA }, { runId: b.id, arm: armB }, judged);
   const { counts } = paired;
   if (counts.items === 0) {
     const message = `${armA} of "${a.name}" and ${armB} of "${b.name}" answered no item in common`;
@@ -73,7 +64,7 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery, 
   const pages = Math.ceil(counts.items / pageSize);
   const page = Math.min(query.page ?? 1, pages);
   const hiddenTexts = hidden(a) ?? hidden(b);
-  const pairs = listedPairs(database, paired, page, pageSize);
+  const pairs = readPairs(database, paired, page, pageSize);
   return {
     a: { run: a.name, arm: armA, arms: arms[0] },
     b: { run: b.name, arm: armB, arms: arms[1] },

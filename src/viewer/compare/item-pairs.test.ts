@@ -4,7 +4,7 @@ import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import type { ArmOfRun } from '../../store/item-pair-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { compareStoredRuns } from '../../eval/analysis/compare/compare-stored-runs.ts';
-import { listedPairs, type PairedArms, pairedArms } from './item-pairs.ts';
+import { readPairs, type PairedItems, pairItems } from './item-pairs.ts';
 
 const judged = true;
 
@@ -26,8 +26,8 @@ function stored(name: string, arms: readonly string[], isRight: (index: number, 
   return storeRun(database, { name, turns });
 }
 
-const ids = (paired: PairedArms, page: number, size: number): string[] =>
-  listedPairs(database, paired, page, size).map(({ itemId }) => itemId);
+const ids = (paired: PairedItems, page: number, size: number): string[] =>
+  readPairs(database, paired, page, size).map(({ itemId }) => itemId);
 
 describe('arms paired by item', () => {
   it('give the difference that the comparison of two runs gives', () => {
@@ -35,7 +35,7 @@ describe('arms paired by item', () => {
     const b = stored('b', ['rag'], (index, repeat) => index % 3 === 0 || repeat === 2);
     const { differences, flips } = compareStoredRuns(database, { a, b }, { force: false, seed: 7, margin: 2 });
     const { meanA, meanB, delta, low, high, n, users } = differences.find(({ metric }) => metric === 'taskSuccess')!;
-    const paired = pairedArms(database, { runId: a.id, arm: 'rag' }, { runId: b.id, arm: 'rag' }, judged);
+    const paired = pairItems(database, { runId: a.id, arm: 'rag' }, { runId: b.id, arm: 'rag' }, judged);
     // Rows come in another order, and sums of them differ in their last bits.
     const near = (value: number): unknown => expect.closeTo(value, 12);
     const interval = { low: near(low), high: near(high) };
@@ -49,11 +49,11 @@ describe('arms paired by item', () => {
     const all = (arms: readonly string[]) =>
       arms.flatMap((arm) => ['i-1', 'i-2'].map((itemId) => ({ itemId, userId: itemId, arm, right: true })));
     const { id: runId } = storeRun(database, { name: 'a', turns: all(['rag', 'dki']) });
-    const { difference } = pairedArms(database, { runId, arm: 'dki' }, { runId, arm: 'rag' }, judged);
+    const { difference } = pairItems(database, { runId, arm: 'dki' }, { runId, arm: 'rag' }, judged);
     expect(difference).toEqual({ meanA: 1, meanB: 1, delta: 0, interval: null, n: 2, users: 2 });
     const turns = all(['rag']).map((turn) => ({ ...turn, answer: ' In Turin' }));
     const other = storeRun(database, { name: 'b', turns });
-    const reworded = pairedArms(database, { runId, arm: 'dki' }, { runId: other.id, arm: 'rag' }, judged);
+    const reworded = pairItems(database, { runId, arm: 'dki' }, { runId: other.id, arm: 'rag' }, judged);
     expect(reworded.counts).toMatchObject({ wins: 0, losses: 0, reworded: 2 });
     const { low, high } = reworded.difference!.interval!;
     expect([low < 0, high > 0]).toEqual([true, true]);
@@ -71,17 +71,17 @@ describe('arms paired by item', () => {
     ];
     const { id: runId } = storeRun(database, { name: 'main', turns });
     const [a, b] = ['dki', 'rag'].map((arm) => ({ runId, arm })) as [ArmOfRun, ArmOfRun];
-    const paired = pairedArms(database, a, b, judged);
+    const paired = pairItems(database, a, b, judged);
     expect(paired.counts).toEqual({ items: 3, wins: 0, losses: 1, reworded: 1, onlyA: 0, onlyB: 1 });
-    expect(pairedArms(database, b, a, judged).counts).toMatchObject({ wins: 1, losses: 0, onlyA: 1, onlyB: 0 });
+    expect(pairItems(database, b, a, judged).counts).toMatchObject({ wins: 1, losses: 0, onlyA: 1, onlyB: 0 });
     expect([ids(paired, 1, 2), ids(paired, 2, 2)]).toEqual([['i-1', 'i-2'], ['i-3']]);
-    const [first] = listedPairs(database, paired, 1, 1);
+    const [first] = readPairs(database, paired, 1, 1);
     expect(first).toMatchObject({
       ...{ itemId: 'i-1', question: 'Where does my sister live?' },
       a: { repeat: 2, turn: 0, success: 0, repeats: 1, answer: ' Oslo', error: null },
       b: { repeat: 0, turn: 0, success: 1, repeats: 1, answer: ' Turin', error: null },
     });
-    const unjudged = pairedArms(database, a, b, false);
+    const unjudged = pairItems(database, a, b, false);
     expect([unjudged.difference, ids(unjudged, 1, 3)]).toEqual([null, ['i-2', 'i-1', 'i-3']]);
   });
 });

@@ -46,7 +46,7 @@ function successDifference(pairs: readonly ItemPairScores[]) {
  * others, each in the order of the first run.
  * @param judged false if scores are withheld: there is no difference, and items with different answers come first
  */
-export function pairedArms(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, judged: boolean) {
+export function pairItems(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, judged: boolean) {
   const repository = new ItemPairRepository(database);
   const pairs = repository.scores(a, b);
   const rank = ({ successA, successB, sameAnswer }: ItemPairScores): number =>
@@ -58,9 +58,9 @@ export function pairedArms(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, ju
   };
 }
 
-export type PairedArms = ReturnType<typeof pairedArms>;
+export type PairedItems = ReturnType<typeof pairItems>;
 
 /** A page of the pairs. @param page from 1 */
-export function listedPairs(database: BenchDatabase, { listed }: PairedArms, page: number, size: number): ItemPair[] {
+export function readPairs(database: BenchDatabase, { listed }: PairedItems, page: number, size: number): ItemPair[] {
   return new ItemPairRepository(database).details(listed.slice((page - 1) * size, page * size));
 }

@@ -23,7 +23,7 @@ function outcomeOfTurn(turn: TurnOutcome, judged: boolean): Outcome {
 }
 
 /** The outcome of the turns of one arm on one item. @param turns not empty @param judged false where quality is unknown */
-export function outcomeOf(turns: readonly TurnOutcome[], judged: boolean): Outcome {
+export function armOutcome(turns: readonly TurnOutcome[], judged: boolean): Outcome {
   const outcomes = new Set(turns.map((turn) => outcomeOfTurn(turn, judged)));
   const [only] = outcomes;
   return outcomes.size === 1 ? only! : 'mixed';
@@ -35,8 +35,8 @@ export function isRight(turns: readonly TurnOutcome[]): boolean {
 }
 
 /** An outcome in words: `wrong: stale, failed at answered, cache hit`. */
-export function outcomeInWords(turns: readonly TurnOutcome[], judged: boolean): string {
-  const outcome = outcomeOf(turns, judged);
+export function outcomeText(turns: readonly TurnOutcome[], judged: boolean): string {
+  const outcome = armOutcome(turns, judged);
   const { wrongClass, failedStage, cache, failedChecks } = turns[0]!;
   const rightly = outcome === 'abstained' ? (isRight(turns) ? ', rightly' : ', wrongly') : '';
   const share =

@@ -6,13 +6,12 @@ import { printable } from '../../render/printable.ts';
 import { groupedNumber } from '../../render/format-number.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repository.ts';
-import { runNamed } from '../find-by-name.ts';
+import { findRunByName } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, pager } from '../list-components.ts';
-import { goldText } from '../run/turn-list.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, pager, goldText } from '../list-components.ts';
 import { filterValues, turnFilters } from '../run/turn-filters.ts';
-import { isRight, type Outcome, outcomeInWords, outcomeMarks, outcomeOf } from './arm-outcome.ts';
+import { isRight, type Outcome, outcomeText, outcomeMarks, armOutcome } from './arm-outcome.ts';
 
 /** Cells of a page, so that wide matrices are no larger than narrow ones. */
 const mostCells = 500;
@@ -46,7 +45,7 @@ export function readMatrix(
     inFile = false,
   }: { readonly hidden?: HiddenTexts | undefined; readonly inFile?: boolean } = {},
 ) {
-  const run = runNamed(database, name);
+  const run = findRunByName(database, name);
   const values = filterValues(database, run, query);
   const { page: wanted = 1, ...filter } = query;
   const items = new TurnListRepository(database).items(run.id, filter);
@@ -93,10 +92,10 @@ function outcomeCell({ run, unknownQuality }: MatrixPage, { itemId, turns }: Mat
   const ofArm = turns.get(arm);
   if (ofArm === undefined) return html`<td class="o"></td>`;
   const judged = unknownQuality === null;
-  const outcome = outcomeOf(ofArm, judged);
+  const outcome = armOutcome(ofArm, judged);
   const look = judged ? (isRight(ofArm) ? 'good' : 'bad') : 'soft';
   const { repeat, turn, wrongClass, failedStage, cache, failedChecks } = ofArm[0]!;
-  const words = `${printable(arm)}: ${outcomeInWords(ofArm, judged)}`;
+  const words = `${printable(arm)}: ${outcomeText(ofArm, judged)}`;
   return html`<td
     class="o ${outcome} ${look}"
     data-class="${wrongClass ?? ''}"
@@ -123,7 +122,7 @@ function answers({ turns }: MatrixRow, judged: boolean): Html {
       const arms = [...new Set(same.map(({ arm }) => arm))].join(', ');
       return html`<dt class="cut">
           <span class="${look}"
-            >${judged ? `${outcomeMarks[outcomeOf(same, judged)]} ` : ''}${error === null ? (answer.trim() === '' ? '(empty)' : listText(answer.trim())) : `error: ${listText(error)}`}</span
+            >${judged ? `${outcomeMarks[armOutcome(same, judged)]} ` : ''}${error === null ? (answer.trim() === '' ? '(empty)' : listText(answer.trim())) : `error: ${listText(error)}`}</span
           >
         </dt>
         <dd>${printable(arms)}</dd> `;

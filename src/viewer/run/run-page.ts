@@ -12,16 +12,17 @@ import type { BenchDatabase } from '../../store/database.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import { runNamed, unknownName, usualPair } from '../find-by-name.ts';
+import { findRunByName, unknownName } from '../find-by-name.ts';
+import { usualPair } from '../compare/default-arm-pair.ts';
 import { hiddenInReports } from '../hidden-texts.ts';
-import type { ItemQuery, Links } from '../links.ts';
+import type { TurnListQuery, Links } from '../links.ts';
 import { filterForm, options, select } from '../list-components.ts';
-import { itemList, readItems } from './turn-list.ts';
+import { turnListSection, readTurnList } from './turn-list.ts';
 
 /** Reads the page of a run. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */
-export function readRunPage(database: BenchDatabase, name: string, query: ItemQuery, hidden = hiddenInReports) {
-  const run = runNamed(database, name);
-  const items = readItems(database, run, query, hidden(run));
+export function readRunPage(database: BenchDatabase, name: string, query: TurnListQuery, hidden = hiddenInReports) {
+  const run = findRunByName(database, name);
+  const items = readTurnList(database, run, query, hidden(run));
   const results = new RunRepository(database).results(run.id);
   return { run, results, items, usualPair: usualPair(run.plan.arms, items.values.arms) };
 }
@@ -33,7 +34,7 @@ export type RunPage = ReturnType<typeof readRunPage>;
 const drawingReader =
   <Drawing extends { readonly id: string }>(what: string, draw: (results: RunResults) => readonly Drawing[]) =>
   (database: BenchDatabase, name: string, id: string): Drawing => {
-    const results = new RunRepository(database).results(runNamed(database, name).id);
+    const results = new RunRepository(database).results(findRunByName(database, name).id);
     const drawings = results === null ? [] : draw(results);
     const found = drawings.find((one) => one.id === id);
     if (found !== undefined) return found;
@@ -116,13 +117,13 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
           </p>`
         : resultSections(results, name, links)
     }
-    ${itemList(items, links)}`;
+    ${turnListSection(items, links)}`;
 }
 
 export function listPage({ run: { name }, items }: RunPage, links: Links): Html {
   return html`<h1>${items.query.disagreeing === true ? 'Where arms disagree' : 'Turns'}</h1>
     <p class="lead">Run <a href="${links.run(name)}">${printable(name)}</a></p>
-    ${itemList(items, links)}`;
+    ${turnListSection(items, links)}`;
 }
 
 function armsForm({ items: { run, values }, usualPair: [a, b] }: RunPage): Html | string {

@@ -7,7 +7,7 @@ import { builtInMetrics } from '../../eval/analysis/metrics/built-in-metrics.ts'
 import { metricsOfRun, requirePrimary } from '../../eval/analysis/metrics/run-metrics.ts';
 import type { TurnRecord } from '../../store/records/turn-record.ts';
 import { serverLinks as links } from '../links.ts';
-import { itemList } from './turn-list.ts';
+import { turnListSection } from './turn-list.ts';
 import { readRunPage } from './run-page.ts';
 
 let database: BenchDatabase;
@@ -54,7 +54,9 @@ it.each(canBePrimary.map(({ name }) => name))('the list holds the values of %s w
   expect(values[0]).not.toBeNull();
   const { items } = readRunPage(database, 'r', {});
   expect(items.page.rows.map(({ primaryValue }) => primaryValue)).toEqual(values);
-  const heading = /<th\s+scope="col"\s+class="right"[^]*?>([^<>]+)<\/a/.exec(String(await itemList(items, links)));
+  const heading = /<th\s+scope="col"\s+class="right"[^]*?>([^<>]+)<\/a/.exec(
+    String(await turnListSection(items, links)),
+  );
   expect(heading![1]!.trim()).toBe(primary.label);
 });
 
@@ -79,7 +81,7 @@ it('shows one column where the primary metric has one of its own, also by its ol
   storeRun(database, { name: 'r', turns: [turn('a', true)] });
   const { items } = readRunPage(database, 'r', { sort: 'exactMatch' });
   expect(items.query.sort).toBe('primaryValue');
-  const page = String(await itemList(items, links));
+  const page = String(await turnListSection(items, links));
   expect(page.match(/>\s*exact match[^:]*?<\/a/g)).toHaveLength(1);
   expect(page).toContain('aria-sort="ascending"');
 });

@@ -11,11 +11,25 @@ import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { mostCounted, TurnListRepository, type TurnListRow, type TurnSort } from '../../store/turn-list-repository.ts';
 import { hiddenNote, rowWithoutTexts } from '../hidden-texts.ts';
-import type { ItemQuery, Links } from '../links.ts';
-import { filterForm, type ListColumn, listTable, type PageLink, pager, select, tick } from '../list-components.ts';
+import type { TurnListQuery, Links } from '../links.ts';
+import {
+  filterForm,
+  goldText,
+  type ListColumn,
+  listTable,
+  type PageLink,
+  pager,
+  select,
+  tick,
+} from '../list-components.ts';
 import { filterValues, turnFilters } from './turn-filters.ts';
 
-export function readItems(database: BenchDatabase, run: RunRecord, wanted: ItemQuery, hiddenTexts: string | null) {
+export function readTurnList(
+  database: BenchDatabase,
+  run: RunRecord,
+  wanted: TurnListQuery,
+  hiddenTexts: string | null,
+) {
   const { primary } = metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] });
   // Its column is that of the primary metric.
   const query = wanted.sort === primary.name ? { ...wanted, sort: 'primaryValue' } : wanted;
@@ -36,7 +50,7 @@ export function readItems(database: BenchDatabase, run: RunRecord, wanted: ItemQ
 }
 
 /** A page of the turns; `unknownQuality` and `hiddenTexts` say why scores or texts are not shown, or are null. */
-export type ItemList = ReturnType<typeof readItems>;
+export type TurnList = ReturnType<typeof readTurnList>;
 
 interface TurnColumn {
   readonly key: TurnSort;
@@ -78,7 +92,7 @@ function turnColumns({ name, label, unit }: MetricDeclaration): readonly TurnCol
   return [success!, { ...quality, key: 'primaryValue', heading: label, meaning, onDemand: false }, ...others];
 }
 
-function filters({ run, query, primary, values }: ItemList, links: Links): Html {
+function filters({ run, query, primary, values }: TurnList, links: Links): Html {
   const sorts = turnColumns(primary).filter(({ quality }) => values.judged || !quality);
   return filterForm({
     action: '/run',
@@ -96,11 +110,11 @@ function filters({ run, query, primary, values }: ItemList, links: Links): Html 
   });
 }
 
-function fromStart({ after: _after, before: _before, at: _at, ...query }: ItemQuery): ItemQuery {
+function fromStart({ after: _after, before: _before, at: _at, ...query }: TurnListQuery): TurnListQuery {
   return query;
 }
 
-function numberColumn({ run, query }: ItemList, column: TurnColumn, links: Links): ListColumn<TurnListRow> {
+function numberColumn({ run, query }: TurnList, column: TurnColumn, links: Links): ListColumn<TurnListRow> {
   const { key, heading, meaning, digits } = column;
   const { descending, sort, ...rest } = fromStart(query);
   const sorted = sort !== key ? 'none' : descending === true ? 'descending' : 'ascending';
@@ -123,12 +137,6 @@ function numberColumn({ run, query }: ItemList, column: TurnColumn, links: Links
   };
 }
 
-/** A gold answer as a list shows it; none where the question is not known either. */
-export function goldText(gold: string | null, question: string | null): Html {
-  if (gold !== null) return html`${listText(gold)}`;
-  return html`<span class="soft">${question === null ? '–' : 'none: abstain'}</span>`;
-}
-
 function verdictMark({ taskSuccess, error, wrongClass, failedStage }: TurnListRow, judged: boolean): Html {
   if (error !== null) return html`<b class="bad">error</b>`;
   if (!judged || taskSuccess === null) return html`–`;
@@ -148,7 +156,7 @@ function remarks({ repeat, turn, truncated, failedChecks }: TurnListRow): string
   return marks.filter((mark) => mark !== '').join(', ');
 }
 
-function columns(list: ItemList, links: Links): ListColumn<TurnListRow>[] {
+function columns(list: TurnList, links: Links): ListColumn<TurnListRow>[] {
   const { run, query, primary, unknownQuality } = list;
   const numbers = turnColumns(primary).filter(({ key, quality, onDemand }) =>
     quality && unknownQuality !== null ? false : !onDemand || key === query.sort,
@@ -186,7 +194,7 @@ function columns(list: ItemList, links: Links): ListColumn<TurnListRow>[] {
 }
 
 /** `Turns 51 to 100 of 4,400`; the number alone if the address does not tell the place in the list. */
-function place({ query: { at, after, before }, page: { rows, matching, hasNext } }: ItemList): string {
+function place({ query: { at, after, before }, page: { rows, matching, hasNext } }: TurnList): string {
   if (matching === 0) return 'No turn matches.';
   const ahead = after === undefined && before === undefined ? 0 : at;
   const end = ahead === undefined || hasNext ? undefined : ahead + rows.length;
@@ -197,10 +205,10 @@ function place({ query: { at, after, before }, page: { rows, matching, hasNext }
   return total === undefined ? `${shown}, more follow` : `${shown} of ${total}`;
 }
 
-function pageLinks({ run, query, page: { rows, hasPrevious, hasNext } }: ItemList, links: Links): PageLink[] {
+function pageLinks({ run, query, page: { rows, hasPrevious, hasNext } }: TurnList, links: Links): PageLink[] {
   const rest = fromStart(query);
   const at = query.after === undefined && query.before === undefined ? 0 : query.at;
-  const to = (text: PageLink['text'], cursor: ItemQuery, step = 0): PageLink => {
+  const to = (text: PageLink['text'], cursor: TurnListQuery, step = 0): PageLink => {
     const ahead = at === undefined ? 0 : at + step;
     const place = step === 0 || ahead < 1 ? {} : { at: ahead };
     return { text, href: `${links.run(run, { ...rest, ...cursor, ...place })}#items` };
@@ -213,7 +221,7 @@ function pageLinks({ run, query, page: { rows, hasPrevious, hasNext } }: ItemLis
   ];
 }
 
-export function itemList(list: ItemList, links: Links): Html {
+export function turnListSection(list: TurnList, links: Links): Html {
   const { page, unknownQuality, hiddenTexts } = list;
   const { sort: _sort, descending: _descending, ...filter } = fromStart(list.query);
   return html`<section id="items" aria-labelledby="items-heading">

@@ -5,10 +5,10 @@ import { type MeasuredRun, metricsOfRun } from '../../eval/analysis/metrics/run-
 import { sharesLines } from '../../render/section-terminal.ts';
 import { textWidth } from '../../render/wrap-text.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
-import { type AnsweredTurn, inspectedTurn } from '../turn-for-display.ts';
+import { type AnsweredTurn, turnForDisplay } from '../turn-for-display.ts';
 
 const page = { width: 80, colour: false };
-const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => inspectedTurn(answeredTurn(...of));
+const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => turnForDisplay(answeredTurn(...of));
 const rag = answered('rag');
 const dki = answered('dki', { injected: true, answer: ' Oslo' });
 
@@ -42,7 +42,7 @@ describe('a turn in the terminal', () => {
 
   it('gives the scores by the metrics of the run, its primary one first', () => {
     const scores = (declared: MeasuredRun, turn = answeredTurn('rag')) => {
-      const text = printTurn('r', inspectedTurn(turn, null, metricsOfRun(declared)), { ...page, width: 200 });
+      const text = printTurn('r', turnForDisplay(turn, null, metricsOfRun(declared)), { ...page, width: 200 });
       return /^scores +(.*)$/m.exec(text)![1];
     };
     const others = 'token F1 1 · memory recall 1 · ROUGE-L 1 · BLEU 1';
@@ -65,7 +65,7 @@ describe('a turn in the terminal', () => {
   });
 
   it('judges no answer where nothing can be said of quality', () => {
-    const turn = inspectedTurn(answeredTurn('dki', { answer: ' Oslo' }), 'random weights');
+    const turn = turnForDisplay(answeredTurn('dki', { answer: ' Oslo' }), 'random weights');
     const text = printTurn('r', turn, page);
     expect(text).toContain('verdict   not judged: random weights');
     expect(text).not.toMatch(/stale|failed at|ln p gold/);

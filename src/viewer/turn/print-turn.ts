@@ -2,7 +2,7 @@ import { printable } from '../../render/printable.ts';
 import { sectionLines } from '../../render/section-terminal.ts';
 import { emphasised, type TerminalPage } from '../../render/terminal-style.ts';
 import { padText, wrapText } from '../../render/wrap-text.ts';
-import type { InspectedTurn } from '../turn-for-display.ts';
+import type { DisplayTurn } from '../turn-for-display.ts';
 import { turnDifferences } from './difference-section.ts';
 import { failureText, type TurnContext, turnSections } from './turn-sections.ts';
 
@@ -11,11 +11,11 @@ const COLUMN_GAP = ' │ ';
 const SIDE_BY_SIDE_COLUMNS = 120;
 
 export interface PrintedTurn extends TurnContext {
-  readonly turn: InspectedTurn;
+  readonly turn: DisplayTurn;
 }
 
 /** Prints one turn for a terminal: the sequence that the model was given, its answer, and the cost. */
-export function printTurn(runName: string, turn: InspectedTurn, page: TerminalPage, context: TurnContext = {}): string {
+export function printTurn(runName: string, turn: DisplayTurn, page: TerminalPage, context: TurnContext = {}): string {
   return joinBlocks(turnBlocks(runName, { ...context, turn }, page));
 }
 

@@ -8,14 +8,14 @@ import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { redactTurn } from '../../eval/analysis/redact-turn.ts';
-import { runNamed, unknownName } from '../find-by-name.ts';
+import { findRunByName, unknownName } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { TurnRef } from '../links.ts';
-import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../turn-for-display.ts';
+import { type AnsweredTurn, type DisplayTurn, turnForDisplay } from '../turn-for-display.ts';
 
 /** Reads the facts of a run that stand on the pages of its turns. @throws BenchError `not-found` */
-export function inspectedRun(database: BenchDatabase, runName: string, hidden: HiddenTexts) {
-  const run = runNamed(database, runName);
+export function turnPageRun(database: BenchDatabase, runName: string, hidden: HiddenTexts) {
+  const run = findRunByName(database, runName);
   const { id, name, suite, model, dataset, plan } = run;
   return {
     id,
@@ -30,10 +30,10 @@ export function inspectedRun(database: BenchDatabase, runName: string, hidden: H
 }
 
 /** A run as pages of its turns know it; `hiddenTexts` says why hashes stand in place of its texts, or is null. */
-export type InspectedRun = ReturnType<typeof inspectedRun>;
+export type TurnPageRun = ReturnType<typeof turnPageRun>;
 
 /** The turns of an item, by arm, repeat and number of the turn. @throws BenchError `not-found` where there is none */
-export function turnsOfItem(database: BenchDatabase, { id, name, hiddenTexts }: InspectedRun, item: string) {
+export function turnsOfItem(database: BenchDatabase, { id, name, hiddenTexts }: TurnPageRun, item: string) {
   const stored = [...new TurnRepository(database).listByRun(id, { itemId: item })];
   const rows = hiddenTexts === null ? stored : stored.map(redactTurn);
   if (rows.length === 0)
@@ -50,11 +50,11 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
  * @throws BenchError `not-found` for a name that the run does not have, `database` for a row that cannot be read
  */
 export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: string, hidden = hiddenInReports) {
-  const run = inspectedRun(database, ref.run, hidden);
+  const run = turnPageRun(database, ref.run, hidden);
   const rows = turnsOfItem(database, run, ref.item);
   const quality = unknownQuality(run.model);
-  const siblings = rows.map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
-  const find = (arm: string): InspectedTurn => {
+  const siblings = rows.map(({ id: _, ...row }) => turnForDisplay(row, quality, run.metrics));
+  const find = (arm: string): DisplayTurn => {
     const ofArm = siblings.filter((one) => one.arm === arm);
     const turn = ofArm.find((one) => one.repeat === ref.repeat && one.turn === ref.turn);
     if (turn !== undefined) return turn;
@@ -92,27 +92,27 @@ export type TurnModel = ReturnType<typeof readTurnPage>;
 
 /** The turn of the arm's reference, or else of the baseline; none for an arm that differs from the baseline in settings alone. */
 function comparedByDefault(
-  { arm, repeat, turn }: InspectedTurn,
-  siblings: readonly InspectedTurn[],
+  { arm, repeat, turn }: DisplayTurn,
+  siblings: readonly DisplayTurn[],
   arms: readonly ArmTraits[],
-): InspectedTurn | undefined {
+): DisplayTurn | undefined {
   const own = arms.find(({ name }) => name === arm);
   const baseline = arms.find(({ comparison }) => comparison === 'baseline');
   const name = own?.reference ?? (own?.base === baseline?.base ? undefined : baseline?.name);
   return siblings.find((one) => one.repeat === repeat && one.turn === turn && one.arm === name);
 }
 
-function answeredOther(turn: InspectedTurn, other: InspectedTurn | undefined): AnsweredTurn | undefined {
+function answeredOther(turn: DisplayTurn, other: DisplayTurn | undefined): AnsweredTurn | undefined {
   return other === undefined || other === turn || other.state === 'failed' ? undefined : other;
 }
 
-function* tokenIds(...turns: readonly (InspectedTurn | undefined)[]): Generator<number> {
+function* tokenIds(...turns: readonly (DisplayTurn | undefined)[]): Generator<number> {
   for (const turn of turns) {
     if (turn?.state !== 'answered') continue;
     for (const segment of turn.prompt.segments) yield* segment.tokenIds;
   }
 }
 
-export function reference(run: InspectedRun, { itemId, arm, repeat, turn }: InspectedTurn): TurnRef {
+export function reference(run: TurnPageRun, { itemId, arm, repeat, turn }: DisplayTurn): TurnRef {
   return { run: run.name, item: itemId, arm, repeat, turn };
 }

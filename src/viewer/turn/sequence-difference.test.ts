@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
-import { type AnsweredTurn, inspectedTurn } from '../turn-for-display.ts';
+import { type AnsweredTurn, turnForDisplay } from '../turn-for-display.ts';
 import { placedSegments } from './sequence-segments.ts';
 import { sequenceDifference } from './sequence-difference.ts';
 
 type JoinedBlocksPrefill = Exclude<PrefillRecord, { readonly strategy: 'prefix' }>;
 
-const answered = (arm: string, injected = false): AnsweredTurn => inspectedTurn(answeredTurn(arm, { injected }));
+const answered = (arm: string, injected = false): AnsweredTurn => turnForDisplay(answeredTurn(arm, { injected }));
 
 /** A turn whose two memories are blocks of 8 and 9 tokens at the given positions. */
 function withBlocks(

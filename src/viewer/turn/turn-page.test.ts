@@ -7,7 +7,7 @@ import { layout } from '../page-layout.ts';
 import { printTurn } from './print-turn.ts';
 import { serverLinks as links } from '../links.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
-import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../turn-for-display.ts';
+import { type AnsweredTurn, type DisplayTurn, turnForDisplay } from '../turn-for-display.ts';
 import type { TurnModel } from './read-turn-page.ts';
 import { turnJson } from './turn-json.ts';
 import { turnPage } from './turn-page.ts';
@@ -17,9 +17,9 @@ const metrics = metricsOfRun({ dataset: {} });
 const run = { id: 'run-1', name: 'main-1', suite: 'main', model, arms: [], metrics, hiddenTexts: null };
 const markup = '<script>alert(1)</script><img src=x onerror=alert(1)>" \' & \u202eevil\u2066 \u0000 \u001b[2J';
 
-const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => inspectedTurn(answeredTurn(...of));
+const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => turnForDisplay(answeredTurn(...of));
 
-function modelOf(turn: InspectedTurn, more: Partial<TurnModel> = {}): TurnModel {
+function modelOf(turn: DisplayTurn, more: Partial<TurnModel> = {}): TurnModel {
   const nothing = { rag: undefined, against: undefined, attribution: undefined, pieces: new Map<number, string>() };
   return { run, turn, siblings: [turn], ...nothing, ...more };
 }

@@ -12,7 +12,8 @@ import type { AttributionRecord } from '../../store/records/attribution-record.t
 import { type FailedTurn, funnelStages, type ItemRecord } from '../../store/records/turn-record.ts';
 import type { AnsweredTurn } from '../turn-for-display.ts';
 import { costSection, kvSection } from './kv-and-cost-sections.ts';
-import { attributionSection, budgetSection, memoriesSection, sequenceSection } from './prompt-sections.ts';
+import { budgetSection, memoriesSection, sequenceSection } from './prompt-sections.ts';
+import { attributionSection } from './attribution-section.ts';
 
 const MAX_BYTES = 2000;
 const MAX_GOLD_TOKENS = 60;

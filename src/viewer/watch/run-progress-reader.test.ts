@@ -5,7 +5,7 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { UserShare } from '../../store/records/worker-result-bundle.ts';
-import { RunObserver, turnRate } from './run-progress-reader.ts';
+import { RunProgressReader, turnRate } from './run-progress-reader.ts';
 
 const share = {} as UserShare;
 const secret = 'My sister lives in Turin';
@@ -54,7 +54,7 @@ class Writing implements Disposable {
 
 test('counts turns as they come, and judges only users whose turns are all there', () => {
   using writing = new Writing();
-  const observer = new RunObserver(writing.database, 'r');
+  const observer = new RunProgressReader(writing.database, 'r');
   expect(observer.read()).toMatchObject({ turns: 0, ofTurns: 12, users: 0, begun: false, turnsPerSecond: null });
   writing.whole('ann');
   writing.begin('bob');
@@ -62,12 +62,12 @@ test('counts turns as they come, and judges only users whose turns are all there
   const state = observer.read();
   expect(state).toMatchObject({ turns: 7, users: 1, faults: { errors: 0, latest: [] } });
   expect(state.arms.map(({ arm, n, estimate }) => [arm, n, estimate?.mean])).toEqual([['rag', 2, 1], ['dki', 2, 0]]); // prettier-ignore
-  expect(state).toEqual(new RunObserver(writing.database, 'r').read(state.readAt));
+  expect(state).toEqual(new RunProgressReader(writing.database, 'r').read(state.readAt));
 });
 
 test('tells failed turns, and forgets those that were deleted', () => {
   using writing = new Writing();
-  const observer = new RunObserver(writing.database, 'r');
+  const observer = new RunProgressReader(writing.database, 'r');
   writing.whole('ann');
   writing.begin('bob');
   writing.write(turnsOf('bob', [1]).slice(0, 2));
@@ -85,9 +85,9 @@ test('tells failed turns, and forgets those that were deleted', () => {
 test('shows no message where the texts are hidden, and names a run that there is not', () => {
   using writing = new Writing();
   writing.whole('ann', [3]);
-  const [latest] = new RunObserver(writing.database, 'r', () => 'others’').read().faults.latest;
+  const [latest] = new RunProgressReader(writing.database, 'r', () => 'others’').read().faults.latest;
   expect(latest!.error).toBe('failed');
-  expect(() => new RunObserver(writing.database, 'q').read()).toThrow('there is no run "q"');
+  expect(() => new RunProgressReader(writing.database, 'q').read()).toThrow('there is no run "q"');
 });
 
 const now = 1_000_000;

@@ -6,7 +6,7 @@ import { PartialResults } from '../../eval/analysis/partial-results.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { runNamed } from '../find-by-name.ts';
+import { findRunByName } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 
 const ratedTurns = 400;
@@ -15,7 +15,7 @@ const shownFaults = 5;
 const rateWindowMs = 5 * 60_000;
 
 /** Reads the progress of a run again and again; users whose turns are all stored are read once. */
-export class RunObserver {
+export class RunProgressReader {
   readonly #database: BenchDatabase;
   readonly #name: string;
   readonly #hidden: HiddenTexts;
@@ -31,7 +31,7 @@ export class RunObserver {
 
   /** @param now milliseconds since 1970 @throws BenchError `not-found` for an unknown name */
   read(now = Date.now()) {
-    const run = runNamed(this.#database, this.#name);
+    const run = findRunByName(this.#database, this.#name);
     const { name, suite, status, startedAt, dataset } = run;
     const growth = new RunProgressRepository(this.#database, run.id);
     const { turns, last = 0, faults } = growth.newTurns(0);
@@ -85,7 +85,7 @@ export class RunObserver {
 const primaryMetric = ({ dataset, plan }: RunRecord) => metricsOfRun({ dataset, metrics: plan.metrics ?? [] }).primary;
 
 /** The progress of a run; `unknownQuality` says why answers are not judged, or is null. */
-export type RunState = ReturnType<RunObserver['read']>;
+export type RunProgress = ReturnType<RunProgressReader['read']>;
 
 function countFaults(faults: ReturnType<RunProgressRepository['newTurns']>['faults']) {
   const checks = new Map<string, number>();

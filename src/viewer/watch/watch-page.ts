@@ -7,7 +7,7 @@ import { countColumn, estimateCell, intervalColumn, itemRows, type Table, textCe
 import { formatNumber, groupedNumber, durationText } from '../../render/format-number.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Links } from '../links.ts';
-import type { RunState } from './run-progress-reader.ts';
+import type { RunProgress } from './run-progress-reader.ts';
 
 /** Silence after which the page asks whether the bench still runs. */
 const quietMs = 60_000;
@@ -16,7 +16,7 @@ const timeOfDay = (ms: number): string => new Date(ms).toISOString().slice(11, 1
 
 const resumption = (name: string): Html => html`<code>npm run bench -- --resume ${printable(groupName(name))}</code>`;
 
-function phaseOf({ status, begun, turns, ofTurns, name }: RunState, links: Links): Html {
+function phaseOf({ status, begun, turns, ofTurns, name }: RunProgress, links: Links): Html {
   switch (status) {
     case 'finished':
       return html`Finished: verdict, checks and tables are on <a href="${links.run(name)}">the page of the run</a>.`;
@@ -30,7 +30,7 @@ function phaseOf({ status, begun, turns, ofTurns, name }: RunState, links: Links
   }
 }
 
-function describeSpeed({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunState): string {
+function describeSpeed({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunProgress): string {
   const left = turnsPerSecond === null ? 0 : ((ofTurns - turns) / turnsPerSecond) * 1000;
   return [
     turnsPerSecond === null ? '' : `${formatNumber(turnsPerSecond, 1)} turns/s`,
@@ -41,7 +41,7 @@ function describeSpeed({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunState)
     .join(', ');
 }
 
-function progressPart(state: RunState, links: Links): Html {
+function progressPart(state: RunProgress, links: Links): Html {
   const { name, turns, ofTurns, users, ofUsers, status, lastTurnAt, readAt } = state;
   const share = ofTurns === 0 ? 0 : Math.floor((100 * turns) / ofTurns);
   const isRunning = status === 'running';
@@ -64,7 +64,7 @@ function progressPart(state: RunState, links: Links): Html {
   </div>`;
 }
 
-function faultsPart({ name, faults: { checks, errors, latest } }: RunState, links: Links): Html {
+function faultsPart({ name, faults: { checks, errors, latest } }: RunProgress, links: Links): Html {
   const turnsInWords = (turns: number) => `${groupedNumber(turns)} ${turns === 1 ? 'turn' : 'turns'}`;
   const list = [
     ...(errors === 0
@@ -78,7 +78,7 @@ function faultsPart({ name, faults: { checks, errors, latest } }: RunState, link
         </li> `,
     ),
   ];
-  const fault = ({ itemId: item, arm, repeat, turn, error, failedChecks }: RunState['faults']['latest'][number]) =>
+  const fault = ({ itemId: item, arm, repeat, turn, error, failedChecks }: RunProgress['faults']['latest'][number]) =>
     html`<li>
       <a href="${links.turn({ run: name, item, arm, repeat, turn })}"
         >${printable(arm)} on <span class="name">${printable(item)}</span></a
@@ -99,7 +99,7 @@ function faultsPart({ name, faults: { checks, errors, latest } }: RunState, link
   </div>`;
 }
 
-function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunState): Table {
+function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunProgress): Table {
   const [scale, digits] = primary.unit === '%' ? ([100, 1] as const) : ([1, 3] as const);
   const title = `${primary.label[0]!.toUpperCase()}${primary.label.slice(1)}`;
   const [ended, proof] =
@@ -126,7 +126,7 @@ function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunS
 }
 
 /** The page of a run under way: its state at the request; the script of the page keeps it up to date until the run ends. */
-export function watchPage(state: RunState, links: Links): Html {
+export function watchPage(state: RunProgress, links: Links): Html {
   const { name, suite, startedAt, status, readAt } = state;
   const link = (arm: string) => ({
     href: `${links.run(name, { arm })}#items`,
