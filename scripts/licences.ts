@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
-import { modelRegistry, shippedPath } from '../src/models/registry.ts';
+import { modelRegistry, shippedPath } from '../src/models/model-registry.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { runScript } from './run-script.ts';
 

@@ -90,7 +90,7 @@ export type { Prefilled, PrefillStrategy, TurnContext } from './systems/prefill/
 export { RAGSystem, type RAGSystemParts } from './systems/rag-system.ts';
 export type { OpenEngine, SystemParts } from './systems/answer-turn.ts';
 
-export { readDataset } from './data/reader.ts';
+export { readDataset } from './data/read-dataset.ts';
 export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './data/dataset.ts';
 export type { BenchHooks, Progress } from './eval/run/bench-hooks.ts';
 export type { MetricDefinition } from './eval/analysis/metrics/built-in-metrics.ts';

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeRecallDataset } from '../../src/data/generators/recall-dataset.ts';
+import { makeRecallDataset } from '../../src/data/generators/recall-data.ts';
 import { verifyDataset } from '../../src/data/verify/verify-dataset.ts';
 import { writeText } from '../../src/data/write-lines.ts';
 import { factsName, makeFactsDataset } from './facts/facts-dataset.ts';

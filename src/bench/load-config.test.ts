@@ -6,7 +6,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { configOptions } from '../config/flags-from-schema.ts';
 import { type ConfigSources, loadBenchConfig } from './load-config.ts';
 import { presetModels } from '../models/preset-models.ts';
-import { languageModelNamed, shippedPath } from '../models/registry.ts';
+import { languageModelNamed, shippedPath } from '../models/model-registry.ts';
 
 const folder = folderOfEachTest();
 const writeConfig = (text: string): void => writeFileSync(folder.file('dki-bench.config.json'), text);

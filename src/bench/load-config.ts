@@ -10,8 +10,8 @@ import { judgeAddress } from '../config/service-addresses.ts';
 import { resolveDatasets } from '../config/resolve-datasets.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../models/prompt-defaults.ts';
 import { presetModelName, presetModels } from '../models/preset-models.ts';
-import { languageModelNamed } from '../models/registry.ts';
-import { resolveEmbedder, resolveModel } from '../models/resolve-name.ts';
+import { languageModelNamed } from '../models/model-registry.ts';
+import { resolveEmbedder, resolveModel } from '../models/resolve-model-name.ts';
 
 /** Sources of options; by default those of this process. */
 export interface ConfigSources extends OptionSources {

@@ -3,7 +3,7 @@ import { TemporaryFolder } from '../base/temporary-folder.ts';
 import { composeEngine } from './compose-engine.ts';
 import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
-import { readGatingCalibration } from '../models/embedding/gating-threshold.ts';
+import { readGatingCalibration } from '../models/embedding/gating-calibration.ts';
 import { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -7,7 +7,7 @@ import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset } from '../config/public-datasets.ts';
 import { readRunDatasets } from '../data/join-datasets.ts';
 import { type ConversionOptions, convertDataset, sourceFormats } from '../data/convert/convert-dataset.ts';
-import { knownFields } from '../data/convert/field-names.ts';
+import { knownFields } from '../data/convert/column-mapping.ts';
 import { broughtDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
 import { datasetFile, datasetSources } from '../data/dataset-source.ts';
 import type { ContextWindow } from '../data/generators/dataset-generator.ts';

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
 import { configOptions } from '../config/flags-from-schema.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
-import { readDataset } from '../data/reader.ts';
+import { readDataset } from '../data/read-dataset.ts';
 import { declare } from './init.ts';
 
 async function init(folder: string): Promise<void> {

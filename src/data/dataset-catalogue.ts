@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { fetchedFile, publicDatasetNames, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { shippedDatasets } from '../config/shipped-datasets.ts';
 import type { ContextWindow } from './generators/dataset-generator.ts';
-import { generators, PRESET_SEED, questionSuites } from './generators/generators.ts';
+import { generators, PRESET_SEED, questionSuites } from './generators/generator-registry.ts';
 import type { Dataset } from './dataset.ts';
-import { readDataset } from './reader.ts';
-import type { WrittenRecord } from './schema.ts';
+import { readDataset } from './read-dataset.ts';
+import type { WrittenRecord } from './record-schemas.ts';
 
 /** A public data set, whose file a user brings: what it is, and on which terms. */
 export type BroughtEntry = ReturnType<typeof broughtDatasets>[number];

@@ -4,7 +4,7 @@ import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset, type PublicDatasetName } from '../config/public-datasets.ts';
 import { convertedLines } from './convert/convert-dataset.ts';
 import type { BroughtData } from './dataset.ts';
-import type { FileLine, FileLines } from './file-lines.ts';
+import type { FileLine, FileLines } from './text-file.ts';
 import { recordLines } from './record-lines.ts';
 
 /** The lines of a data set, of a file or converted on the way, and what they are called in messages. */

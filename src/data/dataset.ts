@@ -1,4 +1,4 @@
-import type { DatasetRecord, ItemRecord, MemoryRecord } from './schema.ts';
+import type { DatasetRecord, ItemRecord, MemoryRecord } from './record-schemas.ts';
 import { grammars } from '../base/language-phrasings.ts';
 import { knownLanguage, type Language } from '../base/language.ts';
 

@@ -3,7 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import type { Dataset, DatasetUser } from './dataset.ts';
 import { type DatasetOptions, datasetSources } from './dataset-source.ts';
-import { readSource } from './reader.ts';
+import { readSource } from './read-dataset.ts';
 
 /** The data sets of a run, one or several, in the order in which they were named; each user keeps their own language profile. */
 export type RunDatasets = ReturnType<typeof joinDatasets>;

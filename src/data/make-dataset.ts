@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import type { DatasetGenerator, ContextWindow } from './generators/dataset-generator.ts';
-import { generators } from './generators/generators.ts';
+import { generators } from './generators/generator-registry.ts';
 import { verifyDataset, type Verification } from './verify/verify-dataset.ts';
 import { writeText } from './write-lines.ts';
 

@@ -9,7 +9,7 @@ import {
   type ItemRecord,
   type MemoryRecord,
   type QuestionRecord,
-} from './schema.ts';
+} from './record-schemas.ts';
 
 /** Error for a value other than the expected one. @param at place and field @param got the shown value */
 export function expected(at: string, expectation: string, got: string, hint: string): BenchError {

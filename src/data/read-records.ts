@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { FileLines } from './file-lines.ts';
+import type { FileLines } from './text-file.ts';
 import { expected, parseRecord, type Placed } from './parse-record.ts';
-import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
+import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
 
 /** Names of the rules of a valid data set, for programs that look for one. */
 export type Rule =

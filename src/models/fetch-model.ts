@@ -9,8 +9,8 @@ import { describeRemoteFile, type FileChecksum, fileChecksum } from './hub/descr
 import { openImportSource } from './import/import-source.ts';
 import { importKnownFiles } from './import/import-model.ts';
 import { missingFiles, type ModelFile, modelFiles } from './model-files.ts';
-import { describeWheel } from './find-wheel.ts';
-import { type ModelEntry, shippedPath } from './registry.ts';
+import { describeWheel } from './find-python-wheel.ts';
+import { type ModelEntry, shippedPath } from './model-registry.ts';
 
 /**
  * Makes sure that the cache has all files of an entry, byte for byte those that the registry states: fetches what is missing

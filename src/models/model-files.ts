@@ -11,7 +11,7 @@ import {
   snapshotFolder,
 } from './hub/hub-cache.ts';
 import { parseHubReference } from './hub/hub-reference.ts';
-import { type EmbedderEntry, type ModelEntry, shippedPath } from './registry.ts';
+import { type EmbedderEntry, type ModelEntry, shippedPath } from './model-registry.ts';
 
 /** A file of an entry of the registry, and its place on this machine. */
 export interface ModelFile {

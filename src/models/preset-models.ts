@@ -1,4 +1,4 @@
-import { embedderNamed, languageModelNamed, shippedPath } from './registry.ts';
+import { embedderNamed, languageModelNamed, shippedPath } from './model-registry.ts';
 
 /** The language model of a run that names none. */
 export const presetModelName = 'recall-base';

@@ -1,5 +1,5 @@
 import type { PromptText } from '../config/bench-config.ts';
-import type { LanguageModelEntry, PromptDefaults } from './registry.ts';
+import type { LanguageModelEntry, PromptDefaults } from './model-registry.ts';
 
 /** For a model that nobody has tried: what made the tried models answer from their notes. */
 const untried: Omit<PromptDefaults, 'template'> = {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { convertDataset } from '../../src/data/convert/convert-dataset.ts';
-import { FieldNames, knownFields } from '../../src/data/convert/field-names.ts';
-import { readDataset } from '../../src/data/reader.ts';
-import { recordSchemas } from '../../src/data/schema.ts';
+import { FieldNames, knownFields } from '../../src/data/convert/column-mapping.ts';
+import { readDataset } from '../../src/data/read-dataset.ts';
+import { recordSchemas } from '../../src/data/record-schemas.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/data.md'), 'utf8');

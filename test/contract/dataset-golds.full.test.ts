@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { shippedDatasets } from '../../src/config/shipped-datasets.ts';
-import { readDataset } from '../../src/data/reader.ts';
+import { readDataset } from '../../src/data/read-dataset.ts';
 import { metricsSelfTest } from '../../src/eval/analysis/metrics/metrics-self-test.ts';
 
 test.each([...shippedDatasets()])('%s has golds that the metrics tell apart', async (_name, path) => {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
-import { readDataset } from '../../src/data/reader.ts';
+import { readDataset } from '../../src/data/read-dataset.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { CURRICULUM } from '../../scripts/train/documents/curriculum.ts';
 import { drawTrainingDocument } from '../../scripts/train/documents/training-document.ts';

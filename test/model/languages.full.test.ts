@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
-import { readDataset } from '../../src/data/reader.ts';
+import { readDataset } from '../../src/data/read-dataset.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';

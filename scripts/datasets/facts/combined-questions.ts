@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { fill } from '../../../src/data/generators/wording.ts';
+import { fill } from '../../../src/data/generators/generated-records.ts';
 import { factsOf, type FactGrammar, type FactTemplate, type Subject, type Topic, valueKind } from './fact-grammar.ts';
 import type { FactValue } from './fact-values.ts';
 import type { Acquaintance, Note, UserNotes, Wanted } from './user-notes.ts';

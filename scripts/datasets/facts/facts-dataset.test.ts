@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { shippedDatasets } from '../../../src/config/shipped-datasets.ts';
 import { containsTokens } from '../../../src/data/normalise-text.ts';
-import type { WrittenRecord } from '../../../src/data/schema.ts';
+import type { WrittenRecord } from '../../../src/data/record-schemas.ts';
 import { sharedWords } from './content-words.ts';
 import { factGrammars, factsOf, type FactLanguage } from './fact-grammar.ts';
 import { factValues, valuesOf } from './fact-values.ts';

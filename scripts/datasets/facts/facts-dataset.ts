@@ -1,6 +1,6 @@
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import type { WrittenRecord } from '../../../src/data/schema.ts';
-import { instant, type ItemLine, type MemoryLine, ordinal } from '../../../src/data/generators/wording.ts';
+import type { WrittenRecord } from '../../../src/data/record-schemas.ts';
+import { instant, type ItemLine, type MemoryLine, ordinal } from '../../../src/data/generators/generated-records.ts';
 import { factGrammars, type FactLanguage } from './fact-grammar.ts';
 import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
 import { evenValues, factValues, type Split, valuesOf } from './fact-values.ts';

@@ -1,4 +1,4 @@
-import { fill } from '../../../src/data/generators/wording.ts';
+import { fill } from '../../../src/data/generators/generated-records.ts';
 import type { FactGrammar, FactTemplate, Subject } from './fact-grammar.ts';
 
 /**

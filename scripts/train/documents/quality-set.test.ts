@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { containsTokens } from '../../../src/data/normalise-text.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { isHeldOutValue } from '../../../src/data/generators/values.ts';
+import { isHeldOutValue } from '../../../src/data/generators/draw-value.ts';
 import { drawQualitySet, type QualityQuestion } from './quality-set.ts';
 
 describe.each(['en', 'zh'] as const)('questions in %s', (language) => {

@@ -10,7 +10,7 @@ import {
   type Relation,
   type Subject,
 } from '../../../src/data/generators/relations.ts';
-import { drawValue } from '../../../src/data/generators/values.ts';
+import { drawValue } from '../../../src/data/generators/draw-value.ts';
 
 /** Source of a question's answer. */
 export type QuestionKind =

@@ -1,7 +1,7 @@
 import type { Grammar } from '../../../src/base/language-phrasings.ts';
-import type { HistoryMessage } from '../../../src/data/schema.ts';
+import type { HistoryMessage } from '../../../src/data/record-schemas.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { answerIn, exchange } from '../../../src/data/generators/wording.ts';
+import { answerIn, exchange } from '../../../src/data/generators/generated-records.ts';
 import type { Curriculum, DocumentOptions, TrainingLayout } from './curriculum.ts';
 import {
   drawRelation,

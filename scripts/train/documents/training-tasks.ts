@@ -1,7 +1,7 @@
 import type { Grammar } from '../../../src/base/language-phrasings.ts';
-import type { HistoryMessage } from '../../../src/data/schema.ts';
+import type { HistoryMessage } from '../../../src/data/record-schemas.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { answerIn, exchange, fill } from '../../../src/data/generators/wording.ts';
+import { answerIn, exchange, fill } from '../../../src/data/generators/generated-records.ts';
 import type { DocumentOptions, TaskKind } from './curriculum.ts';
 import {
   drawOpenAttribute,
@@ -22,7 +22,7 @@ import {
   type Subject,
 } from '../../../src/data/generators/relations.ts';
 import type { QuestionKind, TrainingLine } from './training-facts.ts';
-import { drawValue } from '../../../src/data/generators/values.ts';
+import { drawValue } from '../../../src/data/generators/draw-value.ts';
 
 /** A question that needs several memories, or one memory and the conversation, with its memories. */
 export interface TrainingTask {

@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { readGatingCalibration } from '../../models/embedding/gating-threshold.ts';
+import { readGatingCalibration } from '../../models/embedding/gating-calibration.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';

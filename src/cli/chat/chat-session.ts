@@ -2,7 +2,7 @@ import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
-import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-threshold.ts';
+import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-calibration.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import { runnableArms } from '../../eval/run/plan/runnable-arms.ts';
 import { LoadedModels } from '../../eval/run/loaded-models.ts';

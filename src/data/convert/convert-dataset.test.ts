@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { benchFailure } from '../../../test/fixtures/bench-failure.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import type { DatasetUser } from '../dataset.ts';
-import { readDataset } from '../reader.ts';
+import { readDataset } from '../read-dataset.ts';
 import { verifyDataset } from '../verify/verify-dataset.ts';
 import { convertDataset, type Conversion, type ConversionOptions, type SourceFormat } from './convert-dataset.ts';
 

@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { BenchError } from '../../base/bench-error.ts';
-import { fileText, unreadable } from '../file-lines.ts';
-import type { Row } from './rows-to-records.ts';
+import { fileText, unreadable } from '../text-file.ts';
+import type { Row } from './convert-row.ts';
 
 const MAX_RECORD_CHARACTERS = 16_000_000;
 const DELIMITERS = [',', ';', '\t'] as const;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { formatValue } from '../../base/format-value.ts';
 import { checkedBy, expected } from '../parse-record.ts';
-import type { Errata } from './errata.ts';
-import { readInstant, spokenLine } from './instants.ts';
-import type { JsonElements } from './json-elements.ts';
+import type { Errata } from './locomo-errata.ts';
+import { readInstant, spokenLine } from './dates.ts';
+import type { JsonElements } from '../json-elements.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 
 const sampleSchema = z.looseObject({

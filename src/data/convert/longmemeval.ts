@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { formatValue } from '../../base/format-value.ts';
 import { checkedBy, expected } from '../parse-record.ts';
-import { dayInWords, readInstant, spokenLine } from './instants.ts';
-import type { JsonElements } from './json-elements.ts';
+import { dayInWords, readInstant, spokenLine } from './dates.ts';
+import type { JsonElements } from '../json-elements.ts';
 import type { ConversionNotes, SourceMemory, SourceRecord } from './source-record.ts';
 
 const turnSchema = z.looseObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { containsTokens } from '../normalise-text.ts';
 import { checkedBy } from '../parse-record.ts';
-import type { JsonElements } from './json-elements.ts';
+import type { JsonElements } from '../json-elements.ts';
 import type { ConversionNotes, SourceRecord } from './source-record.ts';
 
 const questionSchema = z.looseObject({

@@ -1,4 +1,4 @@
-import type { WrittenRecord } from '../schema.ts';
+import type { WrittenRecord } from '../record-schemas.ts';
 
 type Fields<Type extends WrittenRecord['type']> = Omit<Extract<WrittenRecord, { type: Type }>, 'type'>;
 /** Fields of a record, each of which a foreign file may lack. */

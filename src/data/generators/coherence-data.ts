@@ -1,4 +1,4 @@
-import type { HistoryMessage } from '../schema.ts';
+import type { HistoryMessage } from '../record-schemas.ts';
 import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
 
 const MEMORIES = 12;

@@ -1,5 +1,5 @@
 import { promptTemplates } from '../../config/prompt-templates.ts';
-import { fill } from './wording.ts';
+import { fill } from './generated-records.ts';
 import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
 
 /** The paper's total memory lengths, in tokens of its window; another window gets the same shares. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { grammars } from '../../base/language-phrasings.ts';
 import { coreferenceData } from './coreference-data.ts';
 import type { ContextWindow } from './dataset-generator.ts';
-import type { ItemLine, MemoryLine } from './wording.ts';
+import type { ItemLine, MemoryLine } from './generated-records.ts';
 
 const window: ContextWindow = {
   contextTokens: 2048,

@@ -13,8 +13,8 @@ import {
   topicKey,
   USER,
 } from './relations.ts';
-import { drawValue } from './values.ts';
-import { exchange } from './wording.ts';
+import { drawValue } from './draw-value.ts';
+import { exchange } from './generated-records.ts';
 
 /** The difficulty that a question about a fact tests. */
 export type FactCategory = 'plain' | 'update' | 'several' | 'distractor';

@@ -1,11 +1,11 @@
 import { type Grammar, grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { containsTokens } from '../normalise-text.ts';
-import type { HistoryMessage } from '../schema.ts';
+import type { HistoryMessage } from '../record-schemas.ts';
 import type { ContextWindow, DatasetGenerator } from './dataset-generator.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
 import { type PhrasingSide, question, type Relation, statement, type Subject, USER } from './relations.ts';
-import { datasetText, instant, type ItemLine, type MemoryLine, ordinal } from './wording.ts';
+import { datasetText, instant, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
 
 const DAY_MS = 86_400_000;
 const FIRST_DAY_MS = Date.UTC(2025, 8, 1, 8);

@@ -1,9 +1,9 @@
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import type { HistoryMessage } from '../schema.ts';
+import type { HistoryMessage } from '../record-schemas.ts';
 import type { UserPlan } from './recall-user-plan.ts';
 import type { EvaluationFact, FactCategory } from './fact-book.ts';
 import { type Fact, type PhrasingSide, question, USER } from './relations.ts';
-import { answerIn, exchange } from './wording.ts';
+import { answerIn, exchange } from './generated-records.ts';
 
 export interface EvaluationQuestion {
   readonly query: string;

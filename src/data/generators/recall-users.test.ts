@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { grammars } from '../../base/language-phrasings.ts';
 import { containsTokens } from '../normalise-text.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { drawEvaluationUsers } from './recall-dataset.ts';
+import { drawEvaluationUsers } from './recall-data.ts';
 import { FactBook } from './fact-book.ts';
-import { isHeldOutValue } from './values.ts';
+import { isHeldOutValue } from './draw-value.ts';
 import { type Relation, relationTopic, USER } from './relations.ts';
 
 const countBy = (labels: readonly string[]): Record<string, number> =>

@@ -1,7 +1,7 @@
 import { type Grammar, grammars, type Phrasings } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import { drawValue, nonceWord } from './values.ts';
-import { fill } from './wording.ts';
+import { drawValue, nonceWord } from './draw-value.ts';
+import { fill } from './generated-records.ts';
 
 /** Subject of a fact: the user, a relative or colleague ("my sister"), a named person, or the person named last ("she"). */
 export type Subject =

@@ -1,8 +1,8 @@
 import { grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawRelation, drawRelationValue, question, type Relation, statement, USER } from './relations.ts';
-import { ASKED_MS, DAY_MS, retrievalMemory } from './retrieval-questions.ts';
-import { instant, ordinal } from './wording.ts';
+import { ASKED_MS, DAY_MS, retrievalMemory } from './retrieval-users.ts';
+import { instant, ordinal } from './generated-records.ts';
 
 const USERS = 30;
 /** Mentions of the value that holds, by topic. */

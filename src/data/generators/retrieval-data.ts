@@ -1,8 +1,8 @@
 import { SeededRandom } from '../../base/seeded-random.ts';
-import type { WrittenRecord } from '../schema.ts';
+import type { WrittenRecord } from '../record-schemas.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
-import { retrievalQuestions, type RetrievalUser } from './retrieval-questions.ts';
-import { datasetText } from './wording.ts';
+import { retrievalQuestions, type RetrievalUser } from './retrieval-users.ts';
+import { datasetText } from './generated-records.ts';
 
 const VERSION = 1;
 const USERS = 30;

@@ -1,5 +1,5 @@
 import type { Language } from '../../base/language.ts';
-import { keyOf } from '../consistency.ts';
+import { keyOf } from '../check-consistency.ts';
 import { holdsWords } from '../split-words.ts';
 import type { DatasetRecords } from '../read-records.ts';
 

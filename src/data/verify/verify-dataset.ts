@@ -1,9 +1,9 @@
 import type { BenchError } from '../../base/bench-error.ts';
-import { checkConsistency } from '../consistency.ts';
+import { checkConsistency } from '../check-consistency.ts';
 import { datasetFile, type DatasetSource } from '../dataset-source.ts';
 import { type Finding, readRecords, type Rule } from '../read-records.ts';
 import { datasetStatistics } from './dataset-statistics.ts';
-import { findUnsound } from './soundness.ts';
+import { findUnsound } from './lint-dataset.ts';
 
 export type Verification = Awaited<ReturnType<typeof verifySource>>;
 

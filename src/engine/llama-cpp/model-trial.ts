@@ -8,7 +8,7 @@ import type { CallOptions } from '../engine-session.ts';
 import type { LlamaCppOptions } from './llama-cpp-options.ts';
 import type { TrialReport } from './try-model.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
-import { languageModelWithHash } from '../../models/registry.ts';
+import { languageModelWithHash } from '../../models/model-registry.ts';
 
 const MIN_MS = 120_000;
 /** Enough for a slow disk and a slow CPU. */

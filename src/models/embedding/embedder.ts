@@ -1,4 +1,4 @@
-import type { TextPurpose } from './model-folder.ts';
+import type { TextPurpose } from './read-embedder-folder.ts';
 
 /** Identity of an embedding model; recorded with every run. */
 export interface EmbedderInfo {

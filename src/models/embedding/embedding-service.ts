@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { BenchError } from '../../base/bench-error.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
-import type { TextPurpose } from './model-folder.ts';
+import type { TextPurpose } from './read-embedder-folder.ts';
 
 /** Requests to the service and their cost, since it was created. */
 export interface EmbeddingStats {

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { describeReal } from '../../../test/fixtures/real-models.ts';
-import { localEmbedder } from './embedder-path.ts';
+import { localEmbedder } from './fetch-embedder.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { onnxRuntimeNames } from './onnx-session.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';

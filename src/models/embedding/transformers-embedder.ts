@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { fileChecksum } from '../hub/describe-remote-file.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
-import { badModel, type ModelFolder, type Pooling, readModelFolder } from './model-folder.ts';
+import { badModel, type ModelFolder, type Pooling, readModelFolder } from './read-embedder-folder.ts';
 import { openOnnxSession, type OnnxSession } from './onnx-session.ts';
 import { sentenceTokenizer } from './sentence-tokenizer.ts';
 

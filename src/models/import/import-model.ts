@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { basename, dirname, join, posix } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
-import { embedderFiles } from '../embedding/model-folder.ts';
+import { embedderFiles } from '../embedding/read-embedder-folder.ts';
 import { type ModelFile, modelFiles, storeModelFile } from '../model-files.ts';
-import { type ModelEntry, modelRegistry, shippedPath } from '../registry.ts';
+import { type ModelEntry, modelRegistry, shippedPath } from '../model-registry.ts';
 import { type ImportSource, type OfferedFile, openImportSource } from './import-source.ts';
-import { importPart } from './join-model-parts.ts';
-import { stageFile } from './staged-file.ts';
+import { importPart } from './import-model-part.ts';
+import { stageFile } from './stage-file.ts';
 
 /** A model that a user imported and the registry does not know. */
 export interface ImportedModel {

@@ -3,7 +3,7 @@ import { configOptions } from '../../config/flags-from-schema.ts';
 import { isPublicDataset } from '../../config/public-datasets.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { presetModels } from '../../models/preset-models.ts';
-import { languageModels } from '../../models/registry.ts';
+import { languageModels } from '../../models/model-registry.ts';
 import { shellWord } from '../../render/shell-word.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type EngineChoice, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import { languageModelWithHash, shippedPath } from '../../../models/registry.ts';
+import { languageModelWithHash, shippedPath } from '../../../models/model-registry.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';

@@ -3,7 +3,7 @@ import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';
-import { languageModelWithHash, shippedPath } from '../../../models/registry.ts';
+import { languageModelWithHash, shippedPath } from '../../../models/model-registry.ts';
 import { tierAddresses } from '../../../retrieval/tiered/open-tiered-retriever.ts';
 import type { ArmNotRun } from '../../../store/records/run-description.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';

@@ -9,7 +9,7 @@ import {
   type GatingCalibration,
   readGatingCalibration,
   requireCalibrationFor,
-} from '../../../models/embedding/gating-threshold.ts';
+} from '../../../models/embedding/gating-calibration.ts';
 import type { ArmNotRun } from '../../../store/records/run-description.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { type Arm, armRegistry } from '../../../systems/arms/arm-registry.ts';

@@ -11,8 +11,8 @@ import {
   languageModelNamed,
   languageModelOfFile,
   languageModels,
-} from '../../../models/registry.ts';
-import { localEmbedder } from '../../../models/embedding/embedder-path.ts';
+} from '../../../models/model-registry.ts';
+import { localEmbedder } from '../../../models/embedding/fetch-embedder.ts';
 import type { EngineOpener } from '../../../engine/engine-adapter.ts';
 
 /** Replaces model names by local files, which it downloads, and fills in prompt options. @throws BenchError */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type HandmadeRun, storeRun } from '../../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
-import { languageModelNamed } from '../../../models/registry.ts';
+import { languageModelNamed } from '../../../models/model-registry.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { generatedMetric } from './new-run-record.ts';
 import { resumedConfig } from './resumable-run.ts';

@@ -1,8 +1,8 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
-import { languageModelWithHash } from '../../../models/registry.ts';
-import { resolveModel } from '../../../models/resolve-name.ts';
+import { languageModelWithHash } from '../../../models/model-registry.ts';
+import { resolveModel } from '../../../models/resolve-model-name.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { lastRunsHint } from '../../../store/run-names.ts';
 import type { RunRepository } from '../../../store/run-repository.ts';

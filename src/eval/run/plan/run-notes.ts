@@ -4,7 +4,7 @@ import { type BenchConfig, randomModelPrefix } from '../../../config/bench-confi
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { kernelChoice } from '../../../kv/kernels.ts';
 import { bestEmbedderName, presetModels } from '../../../models/preset-models.ts';
-import { languageModelWithHash } from '../../../models/registry.ts';
+import { languageModelWithHash } from '../../../models/model-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
 import { ChatForm } from '../../../systems/prompt/chat-form.ts';
 import { storesTexts } from '../../analysis/text-restrictions.ts';

@@ -4,7 +4,7 @@ import { SeededRandom } from '../../../base/seeded-random.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
 import { holdsWords } from '../../../data/split-words.ts';
-import { readDataset } from '../../../data/reader.ts';
+import { readDataset } from '../../../data/read-dataset.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
 /** Replaces retrieved memories by other users' of the same kind. None answers the question or repeats one of the user. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readInstant } from './instants.ts';
+import { readInstant } from './dates.ts';
 
 test.each([
   ['2026-03-01T09:00:00Z', '2026-03-01T09:00:00Z', true],

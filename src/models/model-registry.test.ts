@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { grammars } from '../base/language-phrasings.ts';
 import { fileChecksum } from './hub/describe-remote-file.ts';
 import { defaultPrompt } from './prompt-defaults.ts';
-import { resolveEmbedder, resolveModel } from './resolve-name.ts';
+import { resolveEmbedder, resolveModel } from './resolve-model-name.ts';
 import { presetModels } from './preset-models.ts';
 import {
   embedders,
@@ -14,7 +14,7 @@ import {
   languageModels,
   modelRegistry,
   shippedPath,
-} from './registry.ts';
+} from './model-registry.ts';
 
 const folder = temporaryFolder();
 

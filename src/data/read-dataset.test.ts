@@ -6,7 +6,7 @@ import { benchFailure, expectFailure } from '../../test/fixtures/bench-failure.t
 import { header, item, late, memory, other, question, writeLines } from '../../test/fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { datasetFile } from './dataset-source.ts';
-import { readDataset, readSource } from './reader.ts';
+import { readDataset, readSource } from './read-dataset.ts';
 import { profileOf, visibleMemories } from './dataset.ts';
 
 const folder = temporaryFolder();

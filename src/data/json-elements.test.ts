@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
+import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { jsonElements } from './json-elements.ts';
 
 const path = temporaryFolder().file('a.json');

@@ -4,7 +4,7 @@ import { formatValue } from '../base/format-value.ts';
 import { byAge } from './dataset.ts';
 import { expected, type Placed } from './parse-record.ts';
 import type { DatasetRecords, Report } from './read-records.ts';
-import type { ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
+import type { ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
 
 /** An id among those of all users: it is unique for its user alone. */
 export function keyOf(userId: string, id: string): string {

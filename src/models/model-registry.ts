@@ -80,7 +80,7 @@ export type LanguageModelEntry = z.output<typeof languageModelSchema>;
 export type EmbedderEntry = z.output<typeof embedderSchema>;
 export type ModelEntry = LanguageModelEntry | EmbedderEntry;
 
-const packageFolder = new URL('../../', import.meta.url);
+const packageFolder = new URL('../..', import.meta.url);
 
 /** Models and embedders that are known by name: `models/registry.json`. */
 export const modelRegistry: readonly ModelEntry[] = registrySchema.parse(

@@ -5,7 +5,7 @@ import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { presetModels } from '../preset-models.ts';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
-import { localEmbedder } from './embedder-path.ts';
+import { localEmbedder } from './fetch-embedder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const shipped = presetModels.embedder;

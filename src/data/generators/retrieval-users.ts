@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { question, USER } from './relations.ts';
-import { type PlannedChain, type PlannedMemory, planRetrieval, type RetrievalPlan } from './retrieval-plan.ts';
-import { instant, ordinal } from './wording.ts';
+import { type PlannedChain, type PlannedMemory, planRetrieval, type RetrievalPlan } from './retrieval-user-plan.ts';
+import { instant, ordinal } from './generated-records.ts';
 
 /** Kinds of questions by difficulty; for each, some retrieval strategy claims to be good at it. */
 export const retrievalKinds = ['preference', 'recent', 'named-entity', 'paraphrase', 'multi-hop', 'chinese'] as const;

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type Grammar, grammars } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import { fill } from './wording.ts';
+import { fill } from './generated-records.ts';
 
 type Draw = (random: SeededRandom) => string;
 

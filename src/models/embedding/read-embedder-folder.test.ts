@@ -5,7 +5,7 @@ import { benchFailure, expectFailure } from '../../../test/fixtures/bench-failur
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { presetModels } from '../preset-models.ts';
 import { EmbeddingService } from './embedding-service.ts';
-import { readModelFolder } from './model-folder.ts';
+import { readModelFolder } from './read-embedder-folder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const folder = temporaryFolder().file('model');

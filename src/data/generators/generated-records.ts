@@ -1,5 +1,5 @@
 import { type Grammar, grammarFor } from '../../base/language-phrasings.ts';
-import type { HistoryMessage, WrittenRecord } from '../schema.ts';
+import type { HistoryMessage, WrittenRecord } from '../record-schemas.ts';
 
 export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
 export type ItemLine = Extract<WrittenRecord, { type: 'item' }>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { normalise } from '../normalise-text.ts';
 import { checkedBy } from '../parse-record.ts';
-import { jsonElements } from './json-elements.ts';
+import { jsonElements } from '../json-elements.ts';
 
 const entrySchema = z.looseObject({
   question_id: z.string().regex(/^\w+_\d+_qa\d+$/, 'expected conversation and question such as locomo_0_qa12'),

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { ownValue } from '../base/prototype-safe-records.ts';
 import { grammars } from '../base/language-phrasings.ts';
-import { checkConsistency, requirePassages } from './consistency.ts';
+import { checkConsistency, requirePassages } from './check-consistency.ts';
 import {
   byAge,
   type Dataset,

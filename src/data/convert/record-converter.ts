@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { formatValue } from '../../base/format-value.ts';
-import { keyOf, ReferenceCheck } from '../consistency.ts';
+import { keyOf, ReferenceCheck } from '../check-consistency.ts';
 import { checkedBy, expected, type Placed } from '../parse-record.ts';
-import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../schema.ts';
+import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../record-schemas.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 
 const DAY_MS = 86_400_000;

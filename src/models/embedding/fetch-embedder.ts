@@ -6,8 +6,8 @@ import { formerPlace, hubAccess, snapshotFolder } from '../hub/hub-cache.ts';
 import { type DownloadOptions, hubFile } from '../hub/fetch-hub-file.ts';
 import { hubPrefix, parseHubReference } from '../hub/hub-reference.ts';
 import { embedderFolder } from '../model-files.ts';
-import { embedderNamed } from '../registry.ts';
-import { embedderFiles } from './model-folder.ts';
+import { embedderNamed } from '../model-registry.ts';
+import { embedderFiles } from './read-embedder-folder.ts';
 
 /**
  * Resolves an embedder's name to a local folder: the files of `hf:org/repo` and of a name of the registry are fetched at the

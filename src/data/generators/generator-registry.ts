@@ -2,7 +2,7 @@ import { coherenceData } from './coherence-data.ts';
 import { contextData } from './context-data.ts';
 import { coreferenceData } from './coreference-data.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
-import { makeRecallDataset } from './recall-dataset.ts';
+import { makeRecallDataset } from './recall-data.ts';
 import { retrievalData } from './retrieval-data.ts';
 import { scalingData } from './scaling-data.ts';
 

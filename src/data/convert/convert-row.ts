@@ -2,8 +2,8 @@ import { BenchError } from '../../base/bench-error.ts';
 import { formatValue } from '../../base/format-value.ts';
 import { recordLines } from '../record-lines.ts';
 import { expected, parsedObject } from '../parse-record.ts';
-import { type Field, type FieldNames, itemFields, knownFields, memoryFields } from './field-names.ts';
-import { readInstant } from './instants.ts';
+import { type Field, type FieldNames, itemFields, knownFields, memoryFields } from './column-mapping.ts';
+import { readInstant } from './dates.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 
 export interface Row {

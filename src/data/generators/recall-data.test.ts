@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { grammars } from '../../base/language-phrasings.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import type { DatasetUser } from '../dataset.ts';
-import { readDataset } from '../reader.ts';
-import { makeRecallDataset } from './recall-dataset.ts';
+import { readDataset } from '../read-dataset.ts';
+import { makeRecallDataset } from './recall-data.ts';
 
 test.each(['en', 'zh'] as const)(
   'recall-%s is what the grammar and seed 7 make: else run `npx tsx scripts/datasets/make-shipped.ts`',

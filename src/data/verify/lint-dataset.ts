@@ -5,7 +5,7 @@ import { normalise } from '../normalise-text.ts';
 import { holdsWords, wordForm } from '../split-words.ts';
 import type { Placed } from '../parse-record.ts';
 import type { DatasetRecords, Finding, SoundnessRule } from '../read-records.ts';
-import type { ItemRecord, MemoryRecord, QuestionRecord } from '../schema.ts';
+import type { ItemRecord, MemoryRecord, QuestionRecord } from '../record-schemas.ts';
 
 type Draft = Omit<Finding, 'line'>;
 

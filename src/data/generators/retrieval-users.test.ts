@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { containsTokens } from '../normalise-text.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { retrievalKinds, retrievalQuestions } from './retrieval-questions.ts';
+import { retrievalKinds, retrievalQuestions } from './retrieval-users.ts';
 
 const users = retrievalQuestions(new SeededRandom(3), { users: 6, memories: 120 });
 const questions = users.flatMap((user) => user.questions.map((question) => ({ ...question, user })));

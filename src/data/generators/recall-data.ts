@@ -5,7 +5,7 @@ import { planUser } from './recall-user-plan.ts';
 import { drawQuestions, type EvaluationQuestion, WordingsExhausted } from './recall-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
 import { statement } from './relations.ts';
-import { datasetText, instant, type ItemLine, type MemoryLine, ordinal } from './wording.ts';
+import { datasetText, instant, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
 
 /** One generated user: memories by creation, questions in the order in which they are asked. */
 export type EvaluationUser = ReturnType<typeof drawUser>;
