@@ -11,7 +11,7 @@ import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type RunDatasets, readRunDatasets } from '../../src/data/join-datasets.ts';
-import { type DatasetItem, type DatasetUser, visibleMemories } from '../../src/data/dataset.ts';
+import type { DatasetItem, DatasetUser } from '../../src/data/dataset.ts';
 import { scoreTurn } from '../../src/eval/analysis/metrics/score-turn.ts';
 import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate.ts';
 import { differences } from '../../src/eval/analysis/statistics/observations.ts';
@@ -27,6 +27,7 @@ import { memoriesForArm, type MemorySources } from '../../src/systems/memories-f
 import type { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
 import { foundMemories, openKeeper, openParts, storeIn } from '../open-parts.ts';
 import { markdownTable, readOptions, runScript, ScratchFolder, wholeNumbers } from '../run-script.ts';
+import { visibleMemories } from '../../src/data/visible-memories.ts';
 
 const CONTEXT_TOKENS = 2_048;
 const STORE_BYTES = 2 ** 30;

@@ -8,10 +8,10 @@ import { isPublicDataset } from '../config/public-datasets.ts';
 import { readRunDatasets } from '../data/join-datasets.ts';
 import { type ConversionOptions, convertDataset, sourceFormats } from '../data/convert/convert-dataset.ts';
 import { knownFields } from '../data/convert/column-mapping.ts';
-import { broughtDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
-import { datasetFile, datasetSources } from '../data/dataset-source.ts';
+import { publicDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
+import { fileSource, datasetSources } from '../data/dataset-source.ts';
 import type { ContextWindow } from '../data/generators/dataset-generator.ts';
-import { generatorNamed, makeDataset } from '../data/make-dataset.ts';
+import { makeDataset } from '../data/make-dataset.ts';
 import { type Verification, verifySource } from '../data/verify/verify-dataset.ts';
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
@@ -21,6 +21,7 @@ import { fetchData } from './data-fetch.ts';
 import { dataSearch, searchOptions } from './data-search.ts';
 import { addConfigOptions, type Flags, type JsonFlag, subcommand, wholeNumber, withExamples } from './options.ts';
 import { displayPath, printLines, printResult, terminalPage } from './output.ts';
+import { findGenerator } from '../data/generators/generator-registry.ts';
 
 type MakeFlags = Flags & JsonFlag & Readonly<Partial<Record<'users' | 'out', string>>>;
 type ConvertFlags = JsonFlag & Omit<ConversionOptions, 'file'>;
@@ -86,7 +87,7 @@ export function declare(command: Command): void {
 
 export async function listDatasets({ json }: JsonFlag): Promise<void> {
   const entries = await withContextWindow(loadBenchConfig(), datasetCatalogue);
-  const brought = broughtDatasets();
+  const brought = publicDatasets();
   const page = terminalPage();
   process.stdout.write(
     json === true
@@ -96,7 +97,7 @@ export async function listDatasets({ json }: JsonFlag): Promise<void> {
 }
 
 async function makeData(name: string, { users: usersText, out, json, ...flags }: MakeFlags): Promise<void> {
-  const generator = generatorNamed(name);
+  const generator = findGenerator(name);
   const config = loadBenchConfig({ flags });
   const { seed } = config;
   const users = usersText === undefined ? generator.presetUsers : wholeNumber('--users', usersText, 1);
@@ -115,7 +116,7 @@ async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Prom
   const files = config.dataset;
   const verifications: Verification[] = [];
   for (const source of datasetSources(config)) {
-    const shown = isPublicDataset(source.place) ? source : datasetFile(displayPath(source.place));
+    const shown = isPublicDataset(source.place) ? source : fileSource(displayPath(source.place));
     verifications.push(await verifySource(shown));
     const notes = source.brought()?.notes ?? [];
     printLines(

@@ -4,12 +4,11 @@ import { BenchError, catchBenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { composeEngine } from '../bench/compose-engine.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts';
-import { localEmbedder } from '../models/embedding/fetch-embedder.ts';
+import { fetchEmbedder } from '../models/embedding/fetch-embedder.ts';
 import { fetchModel } from '../models/fetch-model.ts';
-import { hubAccess, removeCachedFile } from '../models/hub/hub-cache.ts';
-import type { DownloadOptions } from '../models/hub/fetch-hub-file.ts';
+import { removeCachedFile } from '../models/hub/hub-cache.ts';
 import { hubPrefix } from '../models/hub/hub-reference.ts';
-import { type ImportedModel, importedModels, importModel } from '../models/import/import-model.ts';
+import { importModel } from '../models/import/import-model.ts';
 import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-files.ts';
 import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../models/model-registry.ts';
@@ -20,6 +19,9 @@ import { withInterrupt } from './with-interrupt.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printResult, terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
+import { hubAccess } from '../models/hub/hub-access.ts';
+import type { DownloadOptions } from '../models/hub/download-file.ts';
+import { type ImportedModel, importedModels } from '../models/import/imported-models.ts';
 
 /** A model that can be named, as `models list` shows it. */
 export type ModelRow = ReturnType<typeof registryRow>;
@@ -137,7 +139,7 @@ async function fetchOne(model: ModelEntry | string, options: DownloadOptions): P
     await fetchModel(model, options);
     return registryRow(model).path;
   }
-  if (!model.endsWith('.gguf')) return await localEmbedder(model, options);
+  if (!model.endsWith('.gguf')) return await fetchEmbedder(model, options);
   return (await composeEngine().fetch(model, options)) ?? null;
 }
 

@@ -1,9 +1,9 @@
 import type { WriteStream } from 'node:tty';
 import ora from 'ora';
-import type { DownloadProgress } from '../models/hub/fetch-hub-file.ts';
 import type { Progress } from '../eval/run/bench-hooks.ts';
 import type { RunEstimate } from '../eval/run/plan/run-estimate.ts';
 import { durationText } from '../render/format-number.ts';
+import type { DownloadProgress } from '../models/hub/download-file.ts';
 
 const phases: Readonly<Record<Exclude<Progress['phase'], 'turns'>, string>> = {
   load: 'loading model, embedder and data',

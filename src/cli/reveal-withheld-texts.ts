@@ -5,7 +5,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { dataFilePaths } from '../config/public-dataset-files.ts';
 import { fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
 import { datasetSources } from '../data/dataset-source.ts';
-import { readSource } from '../data/read-dataset.ts';
+import { readDatasetSource } from '../data/read-dataset.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/text-restrictions.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
@@ -62,7 +62,7 @@ export class WithheldTexts {
         dataset: [isPublic ? set.name : path],
         ...(isPublic ? { dataFile: { [set.name]: path } } : {}),
       });
-      const { users } = await readSource(source!);
+      const { users } = await readDatasetSource(source!);
       for (const { itemId, query, answer } of users.flatMap(({ items }) => items)) {
         texts.set(itemId, { query, gold: answer });
       }

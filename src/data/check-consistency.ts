@@ -1,13 +1,15 @@
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { formatValue } from '../base/format-value.ts';
-import { byAge } from './dataset.ts';
-import { expected, type Placed } from './parse-record.ts';
-import type { DatasetRecords, Report } from './read-records.ts';
+import type { Placed } from './parse-record.ts';
+import type { DatasetRecords } from './read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
+import { byAge } from './visible-memories.ts';
+import type { Report } from './dataset-finding.ts';
+import { unexpectedValue } from './check-schema.ts';
 
 /** An id among those of all users: it is unique for its user alone. */
-export function keyOf(userId: string, id: string): string {
+export function scopedId(userId: string, id: string): string {
   return JSON.stringify([userId, id]);
 }
 
@@ -20,20 +22,20 @@ function byId<Field extends string, T extends Readonly<Record<Field | 'userId', 
   const found = new Map<string, Placed<T>>();
   for (const placed of records) {
     const id = placed.record[field];
-    const key = keyOf(placed.record.userId, id);
+    const key = scopedId(placed.record.userId, id);
     const first = found.get(key);
     if (first === undefined) found.set(key, placed);
     else {
       const got = `${formatValue(id)}, which ${first.place} has`;
       const hint = 'the ids of a user are unique';
-      report('duplicate-id', expected(`${placed.place}: ${field}`, 'an id of its own', got, hint));
+      report('duplicate-id', unexpectedValue(`${placed.place}: ${field}`, 'an id of its own', got, hint));
     }
   }
   return found;
 }
 
 export class ReferenceCheck {
-  /** By `keyOf`. */
+  /** By `scopedId`. */
   readonly #memories: ReadonlyMap<string, Placed<MemoryRecord>>;
   readonly #report: Report;
 
@@ -49,12 +51,15 @@ export class ReferenceCheck {
       if (byAge(old, record) < 0) continue;
       const got = `${formatValue(supersedes)}, created ${old.createdAt}`;
       const hint = 'the later memory supersedes the earlier one';
-      this.#report('supersedes', expected(`${place}: supersedes`, 'an earlier memory', got, hint));
+      this.#report('supersedes', unexpectedValue(`${place}: supersedes`, 'an earlier memory', got, hint));
     }
     if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
       const got = `${formatValue(updatedAt)}, created ${createdAt}`;
       const hint = 'correct one of the two, or leave it out';
-      this.#report('updated-before-created', expected(`${place}: updatedAt`, 'a time from createdAt on', got, hint));
+      this.#report(
+        'updated-before-created',
+        unexpectedValue(`${place}: updatedAt`, 'a time from createdAt on', got, hint),
+      );
     }
     this.#named(placed, 'links', links);
   }
@@ -68,13 +73,16 @@ export class ReferenceCheck {
     const { answer, evidence, passages = [] } = record;
     if (answer === null && evidence.length > 0) {
       const hint = 'an absent item is one that no memory answers';
-      const error = expected(`${place}: evidence`, 'none where answer is null', formatValue(evidence), hint);
+      const error = unexpectedValue(`${place}: evidence`, 'none where answer is null', formatValue(evidence), hint);
       this.#report('absent-with-evidence', error);
     }
     const twice = passages.find((id, index) => passages.indexOf(id) !== index);
     if (twice !== undefined) {
       const hint = 'list memories from the best to the last';
-      this.#report('passages', expected(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint));
+      this.#report(
+        'passages',
+        unexpectedValue(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint),
+      );
     }
     this.#checkTimes(placed, 'passages', passages);
   }
@@ -89,7 +97,7 @@ export class ReferenceCheck {
       if (Date.parse(createdAt) <= askedMs) continue;
       const got = `${formatValue(memoryId)}, created ${createdAt}`;
       const hint = 'a question sees only memories that exist when it is asked';
-      const error = expected(`${placed.place}: ${field}`, 'a memory from before askedAt', got, hint);
+      const error = unexpectedValue(`${placed.place}: ${field}`, 'a memory from before askedAt', got, hint);
       this.#report(field === 'evidence' ? 'evidence-after-question' : field, error);
     }
   }
@@ -101,14 +109,14 @@ export class ReferenceCheck {
     ids: string | readonly string[] = [],
   ): MemoryRecord[] {
     return [ids].flat().flatMap((id) => {
-      const named = this.#memories.get(keyOf(userId, id))?.record;
+      const named = this.#memories.get(scopedId(userId, id))?.record;
       if (named !== undefined) return named;
       const own = [...this.#memories.values()].flatMap(({ record }) =>
         record.userId === userId ? record.memoryId : [],
       );
       const hint = 'write the memoryId of a memory record with the same userId';
       const got = formatValue(id) + didYouMean(id, own);
-      this.#report(field, expected(`${place}: ${field}`, `a memory of user ${userId}`, got, hint));
+      this.#report(field, unexpectedValue(`${place}: ${field}`, `a memory of user ${userId}`, got, hint));
       return [];
     });
   }
@@ -121,7 +129,7 @@ export function requirePassages(items: readonly Placed<ItemRecord>[]): void {
   if (first === undefined) return;
   const got = `nothing (${without.length} of ${items.length} items list none)`;
   const hint = 'list memoryIds from the best to the last, [] where nothing was found, or choose another --retriever';
-  throw expected(`${first.place}: passages`, 'for --retriever given', got, hint);
+  throw unexpectedValue(`${first.place}: passages`, 'for --retriever given', got, hint);
 }
 
 function checkUsers({ header, memories, items, questions }: DatasetRecords, report: Report): void {
@@ -132,7 +140,7 @@ function checkUsers({ header, memories, items, questions }: DatasetRecords, repo
       if (users.has(userId)) continue;
       const got = formatValue(userId) + didYouMean(userId, users);
       const hint = 'name only users that have a memory or an item';
-      report('header', expected(`${header.place}: ${field}`, 'users of this file', got, hint));
+      report('header', unexpectedValue(`${header.place}: ${field}`, 'users of this file', got, hint));
     }
   }
 }
@@ -150,7 +158,7 @@ export function checkConsistency(records: DatasetRecords, report: Report): void 
   const [first] = records.questions;
   if (first !== undefined && records.items.length > 0) {
     const hint = 'put questions without answers into a file of their own';
-    report('schema', expected(`${first.place}: type`, 'item, as in the rest of the file', '"question"', hint));
+    report('schema', unexpectedValue(`${first.place}: type`, 'item, as in the rest of the file', '"question"', hint));
   }
   if (all.length > 0) return;
   report('schema', new BenchError('bad-data', `${records.path}: has no items`, 'add records with "type":"item"'));

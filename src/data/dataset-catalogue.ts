@@ -9,7 +9,7 @@ import { readDataset } from './read-dataset.ts';
 import type { WrittenRecord } from './record-schemas.ts';
 
 /** A public data set, whose file a user brings: what it is, and on which terms. */
-export type BroughtEntry = ReturnType<typeof broughtDatasets>[number];
+export type PublicDatasetEntry = ReturnType<typeof publicDatasets>[number];
 
 /** A data set that can be named: it ships, it is generated from a seed, or both. */
 export interface CatalogueEntry {
@@ -50,7 +50,7 @@ export async function datasetCatalogue(window: ContextWindow): Promise<Catalogue
   return entries;
 }
 
-export function broughtDatasets() {
+export function publicDatasets() {
   return publicDatasetNames.map((name) => {
     const file = fetchedFile(name);
     const ships = false as const;

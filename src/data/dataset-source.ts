@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset, type PublicDatasetName } from '../config/public-datasets.ts';
-import { convertedLines } from './convert/convert-dataset.ts';
-import type { BroughtData } from './dataset.ts';
+import { convertLines } from './convert/convert-dataset.ts';
+import type { PublicDataOrigin } from './dataset.ts';
 import type { FileLine, FileLines } from './text-file.ts';
 import { recordLines } from './record-lines.ts';
 
@@ -12,18 +12,18 @@ export interface DatasetSource {
   readonly place: string;
   readonly lines: FileLines;
   /** Of a public data set: where it comes from; known after the last line was read. */
-  readonly brought: () => BroughtData | undefined;
+  readonly brought: () => PublicDataOrigin | undefined;
 }
 
 export type DatasetOptions = Pick<BenchConfig, 'dataset' | 'dataFile' | 'errata'>;
 
 /** A data set of a file in JSON Lines, or of one JSON list, packed by gzip or not. */
-export function datasetFile(path: string): DatasetSource {
+export function fileSource(path: string): DatasetSource {
   return { place: path, lines: recordLines(path), brought: () => undefined };
 }
 
-function publicDataset(name: PublicDatasetName, file: string, errata: string | undefined): DatasetSource {
-  const converted = convertedLines({ from: name, file, name, language: 'en', errata });
+function publicSource(name: PublicDatasetName, file: string, errata: string | undefined): DatasetSource {
+  const converted = convertLines({ from: name, file, name, language: 'en', errata });
   const hash = createHash('sha256');
   async function* lines(): AsyncGenerator<FileLine> {
     let number = 0;
@@ -48,7 +48,7 @@ function publicDataset(name: PublicDatasetName, file: string, errata: string | u
 export function datasetSources({ dataset, dataFile = {}, errata }: DatasetOptions): DatasetSource[] {
   return dataset.map((name) =>
     isPublicDataset(name)
-      ? publicDataset(name, dataFile[name]!, name === 'locomo' ? errata : undefined)
-      : datasetFile(name),
+      ? publicSource(name, dataFile[name]!, name === 'locomo' ? errata : undefined)
+      : fileSource(name),
   );
 }

@@ -1,6 +1,5 @@
 import type { DatasetRecord, ItemRecord, MemoryRecord } from './record-schemas.ts';
-import { grammars } from '../base/language-phrasings.ts';
-import { knownLanguage, type Language } from '../base/language.ts';
+import type { UserLanguage } from './user-language.ts';
 
 /** A statement of a user that a memory system stores; `createdAt` is ISO 8601. */
 export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
@@ -28,7 +27,7 @@ export interface DatasetUser {
 }
 
 /** The origin of a public data set: a file of others that a user brought. */
-export interface BroughtData {
+export interface PublicDataOrigin {
   /** Of the file's bytes. */
   readonly sha256: string;
   /** Of those of published errata, where they were applied. */
@@ -43,7 +42,7 @@ export interface Dataset extends UserLanguage {
   readonly sha256: string;
   readonly declared: DatasetDeclaration;
   /** Missing where the data are the project's or the user's own. */
-  readonly brought?: BroughtData;
+  readonly brought?: PublicDataOrigin;
   readonly users: readonly DatasetUser[];
   /** The place of each item, `file:line`, by its id; missing for data that were not read from a file. */
   readonly places?: ReadonlyMap<string, string>;
@@ -60,43 +59,4 @@ export function evidenceIsKnown({
   readonly history: readonly unknown[];
 }): boolean {
   return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
-}
-
-export function byAge(
-  a: Pick<DatasetMemory, 'createdAt' | 'memoryId'>,
-  b: Pick<DatasetMemory, 'createdAt' | 'memoryId'>,
-): number {
-  return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.memoryId < b.memoryId ? -1 : 1);
-}
-
-/** Memories that must leave an index and enter it, so that it holds the memories that are visible. */
-export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
-  indexed: ReadonlySet<string>,
-  visible: readonly Memory[],
-): { readonly removed: readonly string[]; readonly added: readonly Memory[] } {
-  const wanted = new Set(visible.map(({ memoryId }) => memoryId));
-  return {
-    removed: [...indexed].filter((memoryId) => !wanted.has(memoryId)),
-    added: visible.filter(({ memoryId }) => !indexed.has(memoryId)),
-  };
-}
-
-/** Lists the memories of a user that exist when an item is asked: none that was created later. */
-export function visibleMemories(user: DatasetUser, item: Pick<DatasetItem, 'askedAt'>): readonly DatasetMemory[] {
-  const now = Date.parse(item.askedAt);
-  return user.memories.filter((memory) => Date.parse(memory.createdAt) <= now);
-}
-
-/** The language profile of a user, from their data set: all answers to them are scored by it, whatever else a run asks. */
-export interface UserLanguage {
-  readonly language: Language;
-  /** The gold answer of an absent item. */
-  readonly unknownAnswer: string;
-}
-
-/** The profile of a language; one without wordings of its own has the unknown answer of `whole`. */
-export function profileOf(language: Language | undefined, whole: UserLanguage): UserLanguage {
-  if (language === undefined || language === whole.language) return whole;
-  const known = knownLanguage(language);
-  return { language, unknownAnswer: known === undefined ? whole.unknownAnswer : grammars[known].unknownAnswer };
 }

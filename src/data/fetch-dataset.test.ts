@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { expectFailure } from '../../test/fixtures/bench-failure.ts';
 import { HubServer } from '../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
-import type { DownloadProgress } from '../models/hub/fetch-hub-file.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { datasetOffer, type DatasetOffer, fetchDataset } from './fetch-dataset.ts';
+import type { DownloadProgress } from '../models/hub/download-file.ts';
 
 /** Three questions in the shape of CacheBlend's inputs, in some 60 kB. */
 const questions = ['Turin', 'Lima', 'Oslo'].map((city) => ({

@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
-import { type DownloadOptions, fetchFile } from '../models/hub/fetch-hub-file.ts';
-import { describeUnprovenFile, fileChecksum } from '../models/hub/describe-remote-file.ts';
+import { describeUnprovenFile } from '../models/hub/describe-remote-file.ts';
 import { fetchedFile, type PublicDatasetName, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { datasetSources } from './dataset-source.ts';
 import type { DatasetStatistics } from './verify/dataset-statistics.ts';
 import { verifySource } from './verify/verify-dataset.ts';
+import { fileChecksum } from '../models/hub/file-checksum.ts';
+import { type DownloadOptions, downloadFile } from '../models/hub/download-file.ts';
 
 /** A public data set at an address, before it is fetched; `path` is its place in the cache. */
 export type DatasetOffer = ReturnType<typeof datasetOffer>;
@@ -49,7 +50,7 @@ export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions
   const arrived = isFetched ? path : `${path}.new`;
   if (!isFetched) {
     const remote = await describeUnprovenFile(address, options);
-    await fetchFile(remote, arrived, { ...options, name, hub: { endpoint: address, token: undefined } });
+    await downloadFile(remote, arrived, { ...options, name, hub: { endpoint: address, token: undefined } });
   }
   const sha256 = await fileChecksum(arrived);
   try {

@@ -3,7 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import type { Dataset, DatasetUser } from './dataset.ts';
 import { type DatasetOptions, datasetSources } from './dataset-source.ts';
-import { readSource } from './read-dataset.ts';
+import { readDatasetSource } from './read-dataset.ts';
 
 /** The data sets of a run, one or several, in the order in which they were named; each user keeps their own language profile. */
 export type RunDatasets = ReturnType<typeof joinDatasets>;
@@ -64,13 +64,13 @@ export function joinDatasets(placed: readonly PlacedDataset[]) {
   return { name: parts.map(({ name }) => name).join('+'), sha256, parts };
 }
 
-/** Reads the data sets of a run and joins them. @throws BenchError as `datasetSources`, `readSource` and `joinDatasets` */
+/** Reads the data sets of a run and joins them. @throws BenchError as `datasetSources`, `readDatasetSource` and `joinDatasets` */
 export async function readRunDatasets(
   options: DatasetOptions & Partial<Pick<BenchConfig, 'retriever'>>,
 ): Promise<RunDatasets> {
   const placed: PlacedDataset[] = [];
   for (const source of datasetSources(options)) {
-    placed.push({ file: source.place, dataset: await readSource(source, options.retriever === 'given') });
+    placed.push({ file: source.place, dataset: await readDatasetSource(source, options.retriever === 'given') });
   }
   return joinDatasets(placed);
 }

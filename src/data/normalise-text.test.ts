@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { containsTokens, normalise, tokensOf } from './normalise-text.ts';
+import { containsTokens, normalise, splitTokens } from './normalise-text.ts';
 
 test.each([
   // As SQuAD's script does.
@@ -19,8 +19,8 @@ test.each([
 });
 
 test('Chinese is cut into characters, other scripts into words', () => {
-  expect(tokensOf('密码是：４８２１，房间 B12。', 'zh')).toEqual(['密', '码', '是', '4821', '房', '间', 'b12']);
-  expect(tokensOf(' ', 'en')).toEqual([]);
+  expect(splitTokens('密码是：４８２１，房间 B12。', 'zh')).toEqual(['密', '码', '是', '4821', '房', '间', 'b12']);
+  expect(splitTokens(' ', 'en')).toEqual([]);
 });
 
 test('a part is found as whole tokens only', () => {

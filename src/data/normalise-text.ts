@@ -51,7 +51,7 @@ function normalForm(text: string, language: KnownLanguage | 'other'): string {
 }
 
 /** Splits the normal form into tokens; an empty text has none. */
-export function tokensOf(text: string, language: Language): string[] {
+export function splitTokens(text: string, language: Language): string[] {
   const form = normalise(text, language);
   return form === '' ? [] : form.split(' ');
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { parseExactJson } from '../base/parse-exact-json.ts';
 import { didYouMean } from '../base/nearest-name.ts';
@@ -10,11 +9,7 @@ import {
   type MemoryRecord,
   type QuestionRecord,
 } from './record-schemas.ts';
-
-/** Error for a value other than the expected one. @param at place and field @param got the shown value */
-export function expected(at: string, expectation: string, got: string, hint: string): BenchError {
-  return new BenchError('bad-data', `${at} expected ${expectation}, got ${got}`, hint);
-}
+import { unexpectedValue, checkSchema } from './check-schema.ts';
 
 /** A record and its place, `file:line`. */
 export interface Placed<T> {
@@ -22,54 +17,8 @@ export interface Placed<T> {
   readonly place: string;
 }
 
-function expectation(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type') return `expected ${issue.expected}`;
-  return issue.code === 'invalid_value' ? `expected ${issue.values.map(String).join(' or ')}` : issue.message;
-}
-
-function fieldName(path: readonly PropertyKey[]): string {
-  const parts = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
-  return parts.join('').replace(/^\./, '');
-}
-
-/** Fields of the object at a path, such as those of a message of the history. */
-function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) {
-    return fieldsAt(schema.unwrap() as z.ZodType, path);
-  }
-  if (schema instanceof z.ZodArray) return fieldsAt(schema.element as z.ZodType, path.slice(1));
-  if (!(schema instanceof z.ZodObject)) return [];
-  const [field, ...rest] = path;
-  if (field === undefined) return Object.keys(schema.shape);
-  return fieldsAt((schema.shape as Record<PropertyKey, z.ZodType>)[field]!, rest);
-}
-
-/** Fields that a conversion generates where they are missing. */
-const generatedFields: readonly string[] = ['memoryId', 'createdAt', 'itemId', 'askedAt'];
-
-function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schema: z.ZodObject): BenchError {
-  const fields = fieldsAt(schema, issue.code === 'unrecognized_keys' ? issue.path : []);
-  const hint = `the fields of this record are ${fields.join(', ')}`;
-  if (issue.code === 'unrecognized_keys') {
-    const field = issue.keys[0]!;
-    const name = fieldName([...issue.path, field]);
-    return new BenchError('bad-data', `${place}: ${name} is no field of this record${didYouMean(field, fields)}`, hint);
-  }
-  const value = issue.path.reduce<unknown>(
-    (object, key) => (object as Record<PropertyKey, unknown> | undefined)?.[key],
-    record,
-  );
-  const near =
-    issue.code === 'invalid_value' && typeof value === 'string' ? didYouMean(value, issue.values.map(String)) : '';
-  const field = fieldName(issue.path);
-  const message = `${place}: ${field}${field === '' ? '' : ' '}${expectation(issue)}, got ${formatValue(value)}${near}`;
-  if (value !== undefined || !generatedFields.includes(field)) return new BenchError('bad-data', message, hint);
-  const convert = `npx dki-bench data convert ${place.replace(/:\d+$/u, '')} --from jsonl --out ready.jsonl`;
-  return new BenchError('bad-data', message, `ids and times can be made up: ${convert}; ${hint}`);
-}
-
 /** Parses one line as a JSON object. @throws BenchError `bad-data` that names file and line */
-export function parsedObject(text: string, place: string): Readonly<Record<string, unknown>> {
+export function parseObject(text: string, place: string): Readonly<Record<string, unknown>> {
   const hint = 'write one JSON object a line (JSON Lines)';
   let value: unknown;
   try {
@@ -78,7 +27,7 @@ export function parsedObject(text: string, place: string): Readonly<Record<strin
     throw new BenchError('bad-data', `${place}: is not JSON: ${(error as Error).message}`, hint, error);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw expected(`${place}:`, 'an object', formatValue(value), hint);
+  throw unexpectedValue(`${place}:`, 'an object', formatValue(value), hint);
 }
 
 /** A list of golds as the answer and other accepted ones. */
@@ -92,24 +41,17 @@ function withOneAnswer(value: Readonly<Record<string, unknown>>): Readonly<Recor
 
 /** Parses a line as a record of its `type`. @throws BenchError `bad-data` naming file, line, field, and both values */
 export function parseRecord(text: string, place: string): DatasetRecord | MemoryRecord | ItemRecord | QuestionRecord {
-  const value = parsedObject(text, place);
+  const value = parseObject(text, place);
   const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
   const hint = `a record is one JSON object with type ${kinds.join(', ')}`;
   const type = value['type'];
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) {
     const near = typeof type === 'string' ? didYouMean(type, kinds) : '';
-    throw expected(`${place}: type`, kinds.join(' or '), formatValue(type) + near, hint);
+    throw unexpectedValue(`${place}: type`, kinds.join(' or '), formatValue(type) + near, hint);
   }
-  const record = checkedBy(recordSchemas[kind], kind === 'item' ? withOneAnswer(value) : value, place);
+  const record = checkSchema(recordSchemas[kind], kind === 'item' ? withOneAnswer(value) : value, place);
   if (record.type !== 'item') return record;
   const { aliases = [], ...item } = record;
   return { ...item, acceptedAnswers: [...item.acceptedAnswers, ...aliases] };
-}
-
-/** Checks a value, and fills in defaults. @throws BenchError `bad-data` naming place, field, and both values */
-export function checkedBy<Schema extends z.ZodObject>(schema: Schema, value: unknown, place: string): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (!result.success) throw badField(place, value, result.error.issues[0]!, schema);
-  return result.data;
 }

@@ -5,9 +5,10 @@ import { expect, test } from 'vitest';
 import { benchFailure, expectFailure } from '../../test/fixtures/bench-failure.ts';
 import { header, item, late, memory, other, question, writeLines } from '../../test/fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
-import { datasetFile } from './dataset-source.ts';
-import { readDataset, readSource } from './read-dataset.ts';
-import { profileOf, visibleMemories } from './dataset.ts';
+import { fileSource } from './dataset-source.ts';
+import { readDataset, readDatasetSource } from './read-dataset.ts';
+import { visibleMemories } from './visible-memories.ts';
+import { resolveUserLanguage } from './user-language.ts';
 
 const folder = temporaryFolder();
 const file = (content: Parameters<typeof writeLines>[1]): string => writeLines(folder, content);
@@ -18,7 +19,7 @@ async function failure(path: string): Promise<{ code: string; message: string }>
 }
 
 test('requires passages of every item where they are needed, an empty list included', async () => {
-  const read = (...items: readonly object[]) => readSource(datasetFile(file([memory('m'), ...items])), true);
+  const read = (...items: readonly object[]) => readDatasetSource(fileSource(file([memory('m'), ...items])), true);
   const { users } = await read(item('q1', { passages: ['m'] }), item('q2', { passages: [] }));
   expect(users[0]!.items.map(({ passages }) => passages)).toEqual([['m'], []]);
   const message = /:3: passages expected for --retriever given, got nothing \(2 of 3 items list none\)$/;
@@ -74,7 +75,7 @@ test('a file says what it is, and users and items may have languages of their ow
   const english = { language: 'en', unknownAnswer: 'No idea.' };
   expect(dataset.users.map(({ languageProfile }) => languageProfile)).toEqual([english, chinese, chinese]);
   const profiles = dataset.users.map(({ items, languageProfile }) =>
-    items.map(({ language }) => profileOf(language, languageProfile)),
+    items.map(({ language }) => resolveUserLanguage(language, languageProfile)),
   );
   expect(profiles).toMatchObject([
     [english, chinese],

@@ -3,18 +3,11 @@ import { BenchError } from '../base/bench-error.ts';
 import { ownValue } from '../base/prototype-safe-records.ts';
 import { grammars } from '../base/language-phrasings.ts';
 import { checkConsistency, requirePassages } from './check-consistency.ts';
-import {
-  byAge,
-  type Dataset,
-  type DatasetDeclaration,
-  type DatasetItem,
-  type DatasetMemory,
-  type DatasetUser,
-  profileOf,
-  type UserLanguage,
-} from './dataset.ts';
-import { datasetFile, type DatasetSource } from './dataset-source.ts';
+import type { Dataset, DatasetDeclaration, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
+import { fileSource, type DatasetSource } from './dataset-source.ts';
 import { type DatasetRecords, readRecords } from './read-records.ts';
+import { byAge } from './visible-memories.ts';
+import { resolveUserLanguage, type UserLanguage } from './user-language.ts';
 
 /**
  * Reads a data set with questions for arms: JSON Lines, one record a line, an optional `dataset` record first, then `memory`
@@ -31,11 +24,11 @@ import { type DatasetRecords, readRecords } from './read-records.ts';
  * ```
  */
 export async function readDataset(path: string): Promise<Dataset> {
-  return readSource(datasetFile(path));
+  return readDatasetSource(fileSource(path));
 }
 
 /** @param needsPassages every item must list passages @throws BenchError as `readDataset` */
-export async function readSource(source: DatasetSource, needsPassages = false): Promise<Dataset> {
+export async function readDatasetSource(source: DatasetSource, needsPassages = false): Promise<Dataset> {
   const refuse = (_rule: string, problem: BenchError): never => {
     throw problem;
   };
@@ -131,7 +124,10 @@ function assembleUsers({ header, memories, items }: DatasetRecords, whole: UserL
   return [...users].map(([userId, user]) => ({
     userId,
     kind: ownValue(header?.record.userKinds, userId),
-    languageProfile: profileOf(ownValue(header?.record.userLanguages, userId) ?? sharedLanguage(user.items), whole),
+    languageProfile: resolveUserLanguage(
+      ownValue(header?.record.userLanguages, userId) ?? sharedLanguage(user.items),
+      whole,
+    ),
     memories: user.memories.sort(byAge),
     items: user.items,
   }));

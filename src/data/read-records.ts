@@ -1,47 +1,9 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { FileLines } from './text-file.ts';
-import { expected, parseRecord, type Placed } from './parse-record.ts';
+import { parseRecord, type Placed } from './parse-record.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
-
-/** Names of the rules of a valid data set, for programs that look for one. */
-export type Rule =
-  | 'schema'
-  | 'header'
-  | 'duplicate-id'
-  | 'supersedes'
-  | 'updated-before-created'
-  | 'links'
-  | 'evidence'
-  | 'evidence-after-question'
-  | 'absent-with-evidence'
-  | 'passages';
-
-/** Rules for data that the bench reads, but whose measurements may mislead. */
-export type SoundnessRule =
-  | 'superseded-answer'
-  | 'leak'
-  | 'duplicate-content'
-  | 'duplicate-question'
-  | 'no-evidence'
-  | 'user-without-items'
-  | 'language';
-
-/** Receives the problems of a file one by one; if it throws, the first problem ends the check. */
-export type Report = (rule: Rule, problem: BenchError) => void;
-
-/**
- * One problem of a data set. An `error` makes the bench refuse it, or makes a score contradict itself; a `warning` is for
- * its author to check.
- */
-export interface Finding {
-  readonly severity: 'error' | 'warning';
-  readonly rule: Rule | SoundnessRule;
-  /** Counted from 1; null if no single line is at fault. */
-  readonly line: number | null;
-  /** One line that begins with `file:line`. */
-  readonly message: string;
-  readonly hint: string;
-}
+import type { Report } from './dataset-finding.ts';
+import { unexpectedValue } from './check-schema.ts';
 
 /** The records of a file in the order of its lines, before they are checked against one another. */
 export type DatasetRecords = Awaited<ReturnType<typeof readRecords>>;
@@ -68,7 +30,7 @@ export async function readRecords(path: string, lines: FileLines, report: Report
     else if (record !== undefined && isFirst) header = { record, place };
     else if (record !== undefined) {
       const hint = 'a dataset record stands first, once';
-      report('header', expected(`${place}: type`, 'memory or item', '"dataset" after the first record', hint));
+      report('header', unexpectedValue(`${place}: type`, 'memory or item', '"dataset" after the first record', hint));
     }
   }
   if (count === 0) throw new BenchError('bad-data', `${path}: is empty`, 'a data set holds at least one item record');

@@ -12,7 +12,7 @@ export interface Span {
   readonly to: number;
 }
 
-export type CutWords = (text: string, language: Language) => Word[];
+export type SplitWords = (text: string, language: Language) => Word[];
 
 const breaks = (isChinese: boolean): RegExp =>
   isChinese ? /[,;()—…!?\n，、；：（）。！？]/u : /[,;()—…!?\n]|\.\s|: /u;
@@ -103,7 +103,7 @@ function cut(form: string, pattern: RegExp, language: Language): Word[] {
 }
 
 /** As version 1 of the metrics cut words: no symbol belongs to one. */
-export const wordsOfVersion1: CutWords = (text, language) => {
+export const splitWordsVersion1: SplitWords = (text, language) => {
   const form = plainOne(text);
   return cut(language === 'zh' ? form.replaceAll(HAN, ' $& ') : form, RUN, language);
 };
@@ -114,7 +114,7 @@ export const wordsOfVersion1: CutWords = (text, language) => {
  * and marks, so that "7" is not found in "7:30", and 1.0 is 1; a unit beside a number; or an emoji. In scripts that part no
  * words by spaces it is a character, in Chinese text a Han character. Slashes, tags and hyphens between letters part words.
  */
-export const wordsOf: CutWords = (text, language) => {
+export const splitWords: SplitWords = (text, language) => {
   const form = plain(text);
   const known = knownLanguage(language);
   const parted = known === 'en' ? form : form.replaceAll(known === 'zh' ? HAN : unspacedCharacter, ' $& ');
@@ -122,7 +122,7 @@ export const wordsOf: CutWords = (text, language) => {
 };
 
 /** Places of the words of `part` in `words`, one after the other. */
-export function spansOf(words: readonly Word[], part: readonly Word[]): Span[] {
+export function findSpans(words: readonly Word[], part: readonly Word[]): Span[] {
   if (part.length === 0) return [];
   return words.flatMap((_, from) =>
     part.every((word, index) => words[from + index]?.text === word.text) ? { from, to: from + part.length } : [],
@@ -137,7 +137,7 @@ export function wordForm(text: string, language: Language): string {
   const key = `${language} ${text}`;
   const known = recentForms.get(key);
   if (known !== undefined) return known;
-  const words = wordsOf(text, language);
+  const words = splitWords(text, language);
   const form = words.length > 0 ? words.map((word) => word.text).join(' ') : plain(text).trim().replace(/\s+/gu, ' ');
   recentForms.set(key, form);
   return form;

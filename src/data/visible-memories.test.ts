@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type DatasetUser, visibleMemories } from './dataset.ts';
+import type { DatasetUser } from './dataset.ts';
+import { visibleMemories } from './visible-memories.ts';
 
 it('a question sees the memories that existed when it was asked, and none created later', () => {
   const memories = ['2026-01-01T00:00:00Z', '2026-03-01T12:00:00+02:00', '2026-03-01T10:00:01Z'].map(

@@ -1,11 +1,11 @@
 import type { EngineChoice } from '../config/bench-config.ts';
-import type { DownloadOptions } from '../models/hub/fetch-hub-file.ts';
 import type { CallOptions } from './engine-session.ts';
 import type { NumberType } from './sequence-state.ts';
 import type { Engine } from './engine.ts';
 import type { CapabilityName } from './engine-capabilities.ts';
 import type { ModelDescription } from './engine-info.ts';
 import type { z } from 'zod';
+import type { DownloadOptions } from '../models/hub/download-file.ts';
 
 /** A model to load and the size of its sessions; the same for every adapter. */
 export interface EngineRequest {

@@ -6,9 +6,9 @@ import { HubServer } from '../../test/fixtures/hub-server.ts';
 import { embedderEntry, modelCache, modelEntry, sha256 } from '../../test/fixtures/model-cache.ts';
 import { PythonIndexServer } from '../../test/fixtures/python-index-server.ts';
 import { zipArchive } from '../../test/fixtures/zip-archive.ts';
-import type { DownloadProgress } from './hub/fetch-hub-file.ts';
 import { fetchModel } from './fetch-model.ts';
 import { cacheState, modelFiles } from './model-files.ts';
+import type { DownloadProgress } from './hub/download-file.ts';
 
 const NOWHERE = 'http://127.0.0.1:9';
 const cache = modelCache();

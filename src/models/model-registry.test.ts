@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { grammars } from '../base/language-phrasings.ts';
-import { fileChecksum } from './hub/describe-remote-file.ts';
 import { defaultPrompt } from './prompt-defaults.ts';
 import { resolveEmbedder, resolveModel } from './resolve-model-name.ts';
 import { presetModels } from './preset-models.ts';
@@ -15,6 +14,7 @@ import {
   modelRegistry,
   shippedPath,
 } from './model-registry.ts';
+import { fileChecksum } from './hub/file-checksum.ts';
 
 const folder = temporaryFolder();
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { promptTextSchema } from '../config/bench-config.ts';
 import { hubPrefix } from './hub/hub-reference.ts';
-import { fileChecksum } from './hub/describe-remote-file.ts';
+import { fileChecksum } from './hub/file-checksum.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const bytes = z.number().int().positive();

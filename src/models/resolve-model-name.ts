@@ -4,8 +4,8 @@ import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { randomModelPrefix } from '../config/bench-config.ts';
 import { hubPrefix } from './hub/hub-reference.ts';
-import { importedModels } from './import/import-model.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from './model-registry.ts';
+import { importedModels } from './import/imported-models.ts';
 
 /**
  * Resolves `--model`: a model that ships becomes its path, another of the registry its `hf:` address, an imported one its

@@ -1,10 +1,10 @@
 import type { Spread } from '../data/verify/dataset-statistics.ts';
-import type { Finding } from '../data/read-records.ts';
 import type { Verification } from '../data/verify/verify-dataset.ts';
 import { printable } from '../render/printable.ts';
 import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
 import { formatNumber, countText } from '../render/format-number.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
+import type { Finding } from '../data/dataset-finding.ts';
 
 const MAX_FINDINGS = 50;
 const SHOWN_HASH = 12;

@@ -1,5 +1,5 @@
 /** Tables of what the command line lists: data sets, models and metrics. */
-import type { BroughtEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
+import type { PublicDatasetEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
 import { numberCell, itemRows, type Table, textCell } from '../render/table.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 
@@ -36,7 +36,7 @@ export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
   });
 }
 
-export function publicDatasetsTable(entries: readonly BroughtEntry[]): Table {
+export function publicDatasetsTable(entries: readonly PublicDatasetEntry[]): Table {
   const caption = 'Public data sets: bring a file, or fetch it';
   const notes = ['--dataset NAME --data-file FILE, or fetch it once: data fetch NAME. docs/data.md says more.'];
   return listTable({ id: 'public-datasets', caption, notes }, entries, {

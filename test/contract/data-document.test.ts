@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { convertDataset } from '../../src/data/convert/convert-dataset.ts';
-import { FieldNames, knownFields } from '../../src/data/convert/column-mapping.ts';
+import { ColumnMapping, knownFields } from '../../src/data/convert/column-mapping.ts';
 import { readDataset } from '../../src/data/read-dataset.ts';
 import { recordSchemas } from '../../src/data/record-schemas.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
@@ -63,7 +63,7 @@ describe.each(kinds)('the fields of a record of type %s', (kind) => {
 });
 
 it('the columns of CSV are documented, each by names that are found', () => {
-  const names = new FieldNames(undefined);
+  const names = new ColumnMapping(undefined);
   const columns = (['memory', 'item'] as const).flatMap((kind) =>
     documented(kind).flatMap((field) => field.columns ?? []),
   );

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { recallAtK } from '../../src/eval/analysis/metrics/retrieval-metrics.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { mentionUsers } from '../../src/data/generators/repeated-mentions.ts';
-import { retrievalQuestions, type RetrievalKind } from '../../src/data/generators/retrieval-users.ts';
+import { drawRepeatedMentions } from '../../src/data/generators/repeated-mentions.ts';
+import { drawRetrievalUsers, type RetrievalKind } from '../../src/data/generators/retrieval-users.ts';
 import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
 import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts';
@@ -11,7 +11,7 @@ import { SalienceRetriever } from '../../src/retrieval/salience/salience-retriev
 import { backend, embeddings } from '../fixtures/shipped-embedder.ts';
 
 const K = 5;
-const users = retrievalQuestions(new SeededRandom(23), { users: 12, memories: 160 });
+const users = drawRetrievalUsers(new SeededRandom(23), { users: 12, memories: 160 });
 
 /** Mean recall@5 by kind of question. */
 async function recallByKind(retriever: Retriever): Promise<Readonly<Record<RetrievalKind, number>>> {
@@ -70,7 +70,7 @@ test('salience knows what was said often, by its reinforcement: meaning and word
   const others = { semantic: 0.625, reinforcement: 0, recency: 0.25, access: 0.125 };
   const shareFirst = async (retriever: Retriever): Promise<number> => {
     const asked: boolean[] = [];
-    for (const { userId, memories, questions } of mentionUsers(23, 10)) {
+    for (const { userId, memories, questions } of drawRepeatedMentions(23, 10)) {
       await retriever.addMemories(memories.map((memory) => ({ ...memory, userId })));
       for (const { kind, query, evidence, askedAt } of questions) {
         if (kind !== 'said 5 times') continue;

@@ -427,7 +427,7 @@ export const faults: readonly Fault[] = [
       replace: 'return vector.map((value) => Math.abs(value / length));',
     },
   ]),
-  ...faultsIn('retrieval', 'src/data/dataset.ts', [
+  ...faultsIn('retrieval', 'src/data/visible-memories.ts', [
     {
       name: 'memories of the future are seen',
       find: 'return user.memories.filter((memory) => Date.parse(memory.createdAt) <= now);',

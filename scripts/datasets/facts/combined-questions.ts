@@ -1,11 +1,11 @@
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { fill } from '../../../src/data/generators/generated-records.ts';
 import { factsOf, type FactGrammar, type FactTemplate, type Subject, type Topic, valueKind } from './fact-grammar.ts';
 import type { FactValue } from './fact-values.ts';
 import type { Acquaintance, Note, UserNotes, Wanted } from './user-notes.ts';
 import type { WordedQuestion } from './fact-items.ts';
 import type { PlannedQuestion } from './user-plan.ts';
 import { worded } from './wording.ts';
+import { fillTemplate } from '../../../src/data/generators/fill-template.ts';
 
 /** A question whose words, answer and evidence follow from the memories that it combines. */
 export type CombinedQuestion = Pick<WordedQuestion, 'query' | 'gold' | 'answerPrefix' | 'evidence'>;
@@ -57,7 +57,7 @@ export class CombinedQuestions {
     const first = this.#tell(other.topic, other.fact, other.subjects[0]!);
     const second = this.#tell(topic, fact, answer!, { value: first.value });
     this.#tell(topic, fact, decoy!);
-    return this.#question(fill(fact.combined!.sameDay!, { d: day }), second, [first, second]);
+    return this.#question(fillTemplate(fact.combined!.sameDay!, { d: day }), second, [first, second]);
   }
 
   /** How many of three subjects have their day in a month: two, or all three. */
@@ -73,7 +73,7 @@ export class CombinedQuestions {
     });
     this.#closeTo(topic, fact);
     const evidence = [first, ...more.slice(0, count - 1)];
-    const planned = this.#question(fill(fact.combined!.inMonth!, { m: month }), first, evidence);
+    const planned = this.#question(fillTemplate(fact.combined!.inMonth!, { m: month }), first, evidence);
     const gold = { text: this.#grammar.counts[count]!, accepted: [String(count)] };
     return { ...planned, combined: { ...planned.combined!, gold, answerPrefix: this.#grammar.answerPrefixes.count } };
   }

@@ -1,4 +1,4 @@
-import { tokensOf } from '../../../src/data/normalise-text.ts';
+import { splitTokens } from '../../../src/data/normalise-text.ts';
 import type { FactGrammar } from './fact-grammar.ts';
 
 const SUFFIX = /(?:ly|ing|ed|es|s|e)$/;
@@ -14,7 +14,7 @@ function contentWords({ language, stopWords }: FactGrammar, text: string): strin
   // The normal form deletes apostrophes: "dog's" must stay a form of "dog".
   const plain = language === 'en' ? text.replaceAll(/['’]s\b/g, '') : text;
   const stops = new Set(stopWords);
-  return tokensOf(plain, language).filter((word) => !stops.has(word));
+  return splitTokens(plain, language).filter((word) => !stops.has(word));
 }
 
 function sameWord(a: string, b: string): boolean {

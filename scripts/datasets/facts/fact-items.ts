@@ -1,11 +1,12 @@
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { HistoryMessage } from '../../../src/data/record-schemas.ts';
-import { exchange, fill } from '../../../src/data/generators/generated-records.ts';
+import { exchange } from '../../../src/data/generators/generated-records.ts';
 import { sharedWords } from './content-words.ts';
 import type { FactValue } from './fact-values.ts';
 import type { PlannedQuestion } from './user-plan.ts';
 import type { Note, UserNotes } from './user-notes.ts';
 import { pronounAsks, worded, type Naming } from './wording.ts';
+import { fillTemplate } from '../../../src/data/generators/fill-template.ts';
 
 /** A question in words, with what answers it. */
 export interface WordedQuestion extends PlannedQuestion {
@@ -69,7 +70,7 @@ export class QuestionWriter {
   #again(earlier: WordedQuestion): WordedQuestion {
     const q = earlier.query.replace(/[?？]$/, '');
     const l = q.charAt(0).toLowerCase() + q.slice(1);
-    return { ...earlier, query: fill(this.#random.pick(this.#notes.grammar.repeats), { q, l }) };
+    return { ...earlier, query: fillTemplate(this.#random.pick(this.#notes.grammar.repeats), { q, l }) };
   }
 
   /** A question about a fact that only the conversation says. */

@@ -1,6 +1,6 @@
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { WrittenRecord } from '../../../src/data/record-schemas.ts';
-import { instant, type ItemLine, type MemoryLine, ordinal } from '../../../src/data/generators/generated-records.ts';
+import { formatTime, type ItemLine, type MemoryLine, ordinal } from '../../../src/data/generators/generated-records.ts';
 import { factGrammars, type FactLanguage } from './fact-grammar.ts';
 import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
 import { evenValues, factValues, type Split, valuesOf } from './fact-values.ts';
@@ -50,7 +50,7 @@ function memories(random: SeededRandom, userId: string, ids: ReadonlyMap<Note, s
       userId,
       memoryId,
       content,
-      createdAt: instant(FIRST_MEMORY_MS + day * DAY_MS),
+      createdAt: formatTime(FIRST_MEMORY_MS + day * DAY_MS),
       value: value.text,
       relation: fact.relation,
       ...(replaces === undefined ? {} : { supersedes: ids.get(replaces)! }),
@@ -77,7 +77,7 @@ function item(
     category,
     relation: fact.relation,
     ...(answerPrefix === undefined ? {} : { answerPrefix }),
-    askedAt: instant(FIRST_QUESTION_MS + index * BETWEEN_QUESTIONS_MS),
+    askedAt: formatTime(FIRST_QUESTION_MS + index * BETWEEN_QUESTIONS_MS),
     ...(history.length === 0 ? {} : { history: [...history] }),
   };
 }

@@ -1,5 +1,5 @@
-import { fill } from '../../../src/data/generators/generated-records.ts';
 import type { FactGrammar, FactTemplate, Subject } from './fact-grammar.ts';
+import { fillTemplate } from '../../../src/data/generators/fill-template.ts';
 
 /**
  * How a sentence names its subject: `mine` as the user does ("my dentist"), `yours` as an answer does, `pronoun` where the
@@ -10,7 +10,11 @@ export type Naming = 'mine' | 'yours' | 'pronoun' | 'alt' | { readonly name: str
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function namesOf(grammar: FactGrammar, subject: Subject, naming: Naming) {
-  const named = (name: string) => ({ subject: name, possessive: fill(grammar.possessive, { n: name }), object: name });
+  const named = (name: string) => ({
+    subject: name,
+    possessive: fillTemplate(grammar.possessive, { n: name }),
+    object: name,
+  });
   if (typeof naming === 'object') return named(naming.name);
   const { label, pronoun, alt = label } = subject;
   if (naming === 'pronoun') return grammar.pronouns[pronoun ?? 'it'];
@@ -32,7 +36,7 @@ export function worded(
   value = '{v}',
 ): string {
   const { subject: s, possessive: p, object: o } = namesOf(grammar, subject, naming);
-  return fill(template, {
+  return fillTemplate(template, {
     s,
     p,
     o,

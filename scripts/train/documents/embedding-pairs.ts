@@ -6,14 +6,13 @@ import {
   factKey,
   namedRelation,
   openRelation,
-  question,
-  statement,
   USER,
   drawRelationValue,
   type Relation,
   type Subject,
 } from '../../../src/data/generators/relations.ts';
 import { drawSubjects } from './training-facts.ts';
+import { question, statement } from '../../../src/data/generators/word-facts.ts';
 
 export interface PairLanguages {
   readonly memories: Grammar['language'];

@@ -4,13 +4,13 @@ import type { Curriculum, DocumentOptions, TaskKind } from './curriculum.ts';
 import {
   drawRelation,
   factKey,
-  statement,
   USER,
   drawRelationValue,
   type Relation,
   type Subject,
 } from '../../../src/data/generators/relations.ts';
 import { drawValue } from '../../../src/data/generators/draw-value.ts';
+import { statement } from '../../../src/data/generators/word-facts.ts';
 
 /** Source of a question's answer. */
 export type QuestionKind =

@@ -1,13 +1,11 @@
 import type { Grammar } from '../../../src/base/language-phrasings.ts';
 import type { HistoryMessage } from '../../../src/data/record-schemas.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { answerIn, exchange } from '../../../src/data/generators/generated-records.ts';
+import { exchange } from '../../../src/data/generators/generated-records.ts';
 import type { Curriculum, DocumentOptions, TrainingLayout } from './curriculum.ts';
 import {
   drawRelation,
   factKey,
-  question,
-  statement,
   USER,
   drawRelationValue,
   type Relation,
@@ -15,6 +13,8 @@ import {
 } from '../../../src/data/generators/relations.ts';
 import type { Fact, QuestionKind } from './training-facts.ts';
 import type { TrainingTask } from './training-tasks.ts';
+import { formatAnswer } from '../../../src/data/generators/fill-template.ts';
+import { question, statement } from '../../../src/data/generators/word-facts.ts';
 
 /** Share of questions answered by the conversation whose answer contradicts a memory. */
 const OVERRIDES = 0.5;
@@ -73,7 +73,7 @@ export function questionSource(random: SeededRandom, scope: QuestionScope): (pla
     return {
       history: exchange(told, random.pick(grammar.acknowledgements)),
       query: question(random, USER, relation, phrasing),
-      answer: answerIn(grammar, value),
+      answer: formatAnswer(grammar, value),
       kind: before === undefined ? 'history' : 'override',
     };
   }
@@ -94,9 +94,9 @@ export function questionSource(random: SeededRandom, scope: QuestionScope): (pla
     let history: HistoryMessage[] = [];
     if (random.chance(0.08)) {
       const earlier = random.pick(facts);
-      history = exchange(asked(earlier), answerIn(grammar, earlier.value).trim());
+      history = exchange(asked(earlier), formatAnswer(grammar, earlier.value).trim());
     }
-    return { history, query: asked(fact), answer: answerIn(grammar, fact.value), kind: fact.kind };
+    return { history, query: asked(fact), answer: formatAnswer(grammar, fact.value), kind: fact.kind };
   }
 
   function drawKind(place: number): TrainingQuestion {
@@ -108,7 +108,7 @@ export function questionSource(random: SeededRandom, scope: QuestionScope): (pla
   return (place) => {
     const task = tasks[place];
     const drawn =
-      task === undefined ? drawKind(place - tasks.length) : { ...task, answer: answerIn(grammar, task.value) };
+      task === undefined ? drawKind(place - tasks.length) : { ...task, answer: formatAnswer(grammar, task.value) };
     const chatter = random.chance(level.chatter) ? exchange(...random.pick(grammar.chatter)) : [];
     const { query, answer, kind } = drawn;
     const first = kind === 'reference' || random.chance(0.5);

@@ -1,7 +1,7 @@
 import type { Grammar } from '../../../src/base/language-phrasings.ts';
 import type { HistoryMessage } from '../../../src/data/record-schemas.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { answerIn, exchange, fill } from '../../../src/data/generators/generated-records.ts';
+import { exchange } from '../../../src/data/generators/generated-records.ts';
 import type { DocumentOptions, TaskKind } from './curriculum.ts';
 import {
   drawOpenAttribute,
@@ -10,19 +10,22 @@ import {
   factKey,
   namesNoPerson,
   openRelation,
-  possessive,
-  question,
-  drawFirstPerson,
-  statement,
   USER,
   drawRelationValue,
-  fillFor,
   relationTopic,
   type Relation,
   type Subject,
 } from '../../../src/data/generators/relations.ts';
 import type { QuestionKind, TrainingLine } from './training-facts.ts';
 import { drawValue } from '../../../src/data/generators/draw-value.ts';
+import { formatAnswer, fillTemplate } from '../../../src/data/generators/fill-template.ts';
+import {
+  possessive,
+  question,
+  drawFirstPerson,
+  statement,
+  fillForSubject,
+} from '../../../src/data/generators/word-facts.ts';
 
 /** A question that needs several memories, or one memory and the conversation, with its memories. */
 export interface TrainingTask {
@@ -73,7 +76,7 @@ function worded(
   own: () => boolean = () => true,
 ): string {
   const template = random.pick(templates);
-  return fillFor(template, { grammar, subject, own: own() }, slots);
+  return fillForSubject(template, { grammar, subject, own: own() }, slots);
 }
 
 /** Draws a task of two memories: "My sister is called Anna." and "Anna's dog is Rex." answer "What is my sister's dog called?". */
@@ -124,7 +127,7 @@ function datedThings(scope: Scope, count: number, spelled: number): DrawnTask[] 
   const months = random.shuffled(grammar.months.map((_month, index) => index)).slice(0, count);
   const things = months.map((month) => {
     const attribute = drawOpenAttribute(random, grammar, options.heldOut);
-    const value = fill(grammar.date, { m: grammar.months[month]!, d: String(random.int(1, 28)) });
+    const value = fillTemplate(grammar.date, { m: grammar.months[month]!, d: String(random.int(1, 28)) });
     const relation = openRelation(grammar, template, attribute);
     return { month, value, attribute: attribute.attribute, relation, line: says(scope, USER, relation, value) };
   });
@@ -132,8 +135,8 @@ function datedThings(scope: Scope, count: number, spelled: number): DrawnTask[] 
   return pairs.map((pair, place) => {
     const dated = spelled > 0 && random.chance(spelled);
     const [a, b] = pair.map(({ attribute, value }) => {
-      const thing = fill(grammar.owned, { p: grammar.voices.my, np: attribute });
-      return dated ? fill(grammar.tasks.dated, { thing, date: value }) : thing;
+      const thing = fillTemplate(grammar.owned, { p: grammar.voices.my, np: attribute });
+      return dated ? fillTemplate(grammar.tasks.dated, { thing, date: value }) : thing;
     });
     return {
       kind: 'order',
@@ -166,7 +169,7 @@ function shared(scope: Scope): DrawnTask {
   const name = drawValue(random, grammar, 'name', options.heldOut);
   const people = [0, 1].map((): Subject => {
     const origin = drawValue(random, grammar, 'place', options.heldOut);
-    return { kind: 'named', name: fill(grammar.tasks.sharedName, { n: name, o: origin }) };
+    return { kind: 'named', name: fillTemplate(grammar.tasks.sharedName, { n: name, o: origin }) };
   });
   const relation = drawRelation(random, grammar, 0.4, options.heldOut);
   const values = people.map(() => drawRelationValue(random, relation, options.heldOut));
@@ -192,8 +195,8 @@ function reference(scope: Scope): DrawnTask {
   const slots = { t, np: asked!.attribute, p: possessive(grammar, second) };
   return {
     lines: [says(scope, first, before!, values[0]!), says(scope, second, asked!, values[1]!)],
-    history: exchange(question(random, first, before!, options.phrasing), answerIn(grammar, values[0]!).trim()),
-    query: fillFor(template, { grammar, subject: USER, own: true }, slots),
+    history: exchange(question(random, first, before!, options.phrasing), formatAnswer(grammar, values[0]!).trim()),
+    query: fillForSubject(template, { grammar, subject: USER, own: true }, slots),
     value: values[1]!,
     keys: [factKey(first, before!), factKey(second, asked!)],
   };

@@ -57,7 +57,7 @@ const byPlainName = new Map<string, Field>(
 );
 
 /** Assigns columns to fields: those that `--map` names first, then columns with the name of a field. */
-export class FieldNames {
+export class ColumnMapping {
   /** Fields by the columns that `--map` names for them. */
   readonly #mapped = new Map<string, Field>();
   readonly #columns = new Map<string, Field | undefined>();

@@ -4,17 +4,19 @@ import { BenchError } from '../../base/bench-error.ts';
 import { grammarFor } from '../../base/language-phrasings.ts';
 import { knownLanguage, type Language } from '../../base/language.ts';
 import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../../config/public-datasets.ts';
-import { checkedBy } from '../parse-record.ts';
 import { recordSchemas } from '../record-schemas.ts';
 import { writeLines } from '../write-lines.ts';
 import { csvRows } from './csv-rows.ts';
-import { Errata } from './locomo-errata.ts';
-import { FieldNames } from './column-mapping.ts';
+import { LocomoErrata } from './locomo-errata.ts';
+import { ColumnMapping } from './column-mapping.ts';
 import { jsonElements } from '../json-elements.ts';
-import { jsonlRows, readRow, SHOWN_COLUMNS } from './convert-row.ts';
-import { publicDatasetForms } from './public-dataset-formats.ts';
-import { ConversionNotes, type SourceRecord } from './source-record.ts';
-import { WrittenRecords } from './record-converter.ts';
+import { convertRow, SHOWN_COLUMNS } from './convert-row.ts';
+import { publicDatasetFormats } from './public-dataset-formats.ts';
+import type { SourceRecord } from './source-record.ts';
+import { RecordConverter } from './record-converter.ts';
+import { checkSchema } from '../check-schema.ts';
+import { ConversionNotes } from './conversion-notes.ts';
+import { jsonlRows } from './jsonl-rows.ts';
 
 export const sourceFormats = ['csv', 'jsonl', ...publicDatasetNames] as const;
 export type SourceFormat = (typeof sourceFormats)[number];
@@ -51,7 +53,7 @@ function datasetHeader({ from, name, language }: ConversionSource): Readonly<Rec
   const header = { type: 'dataset', name, language, version: 1, unknownAnswer: grammarFor(language).unknownAnswer };
   // People who write their own ask models that answer in sentences.
   if (!isPublicDataset(from)) return { ...header, primaryMetric: 'contains' };
-  const { primaryMetric, note } = publicDatasetForms[from];
+  const { primaryMetric, note } = publicDatasetFormats[from];
   const { licence, texts } = publicDatasetOrigins[from];
   return { ...header, primaryMetric, licence, texts, note };
 }
@@ -61,28 +63,28 @@ function datasetHeader({ from, name, language }: ConversionSource): Readonly<Rec
  * and hashes are known after the last line.
  * @throws BenchError `bad-option` at once; `bad-data` that names the place at fault, or `not-found`, while iterating
  */
-export function convertedLines(source: ConversionSource) {
+export function convertLines(source: ConversionSource) {
   requireFittingOptions(source);
   const { from, file, map, language } = source;
   const notes = new ConversionNotes();
   if (knownLanguage(language) === undefined) {
     notes.add(`unknownAnswer of the first line is English: write what "I don't know." is in ${language}`, file);
   }
-  const records = new WrittenRecords(notes);
+  const records = new RecordConverter(notes);
   /** Of the file's bytes, and of those of the errata; of a public data set only. */
   let sha256: { readonly file: string; readonly errata?: string } | undefined;
 
   async function* sourceRecords(): AsyncGenerator<SourceRecord> {
     if (isPublicDataset(from)) {
-      const { shape, records: read } = publicDatasetForms[from];
-      const errata = source.errata === undefined ? undefined : await Errata.read(source.errata);
+      const { shape, records: read } = publicDatasetFormats[from];
+      const errata = source.errata === undefined ? undefined : await LocomoErrata.read(source.errata);
       const elements = jsonElements(file, shape);
       yield* read(file, elements, { notes, errata });
       sha256 = { file: elements.sha256(), ...(errata === undefined ? {} : { errata: errata.sha256 }) };
       return;
     }
-    const names = new FieldNames(map);
-    for await (const row of from === 'csv' ? csvRows(file) : jsonlRows(file)) yield* readRow(row, names, notes);
+    const names = new ColumnMapping(map);
+    for await (const row of from === 'csv' ? csvRows(file) : jsonlRows(file)) yield* convertRow(row, names, notes);
     names.requireMapped(file);
     const unused = names.unused();
     const more = unused.length > SHOWN_COLUMNS ? ` and ${unused.length - SHOWN_COLUMNS} more` : '';
@@ -91,7 +93,7 @@ export function convertedLines(source: ConversionSource) {
   }
 
   async function* lines(): AsyncGenerator<string> {
-    yield JSON.stringify(checkedBy(recordSchemas.dataset, datasetHeader(source), '--name'));
+    yield JSON.stringify(checkSchema(recordSchemas.dataset, datasetHeader(source), '--name'));
     for await (const record of records.convert(sourceRecords())) yield JSON.stringify(record);
     if (records.counts.items > 0) return;
     throw new BenchError('bad-data', `${file}: has no questions`, 'add rows with a question');
@@ -106,7 +108,7 @@ export async function convertDataset({ out, ...options }: ConversionOptions) {
   if (existsSync(out) && existsSync(file) && realpathSync(out) === realpathSync(file)) {
     throw new BenchError('bad-option', `--out ${out}: is the file to be converted`, 'name another file');
   }
-  const converted = convertedLines({ ...options, name: options.name ?? basename(out).replace(/\.jsonl$/, '') });
+  const converted = convertLines({ ...options, name: options.name ?? basename(out).replace(/\.jsonl$/, '') });
   await writeLines(out, converted.lines);
   return { file: out, ...converted.counts(), notes: converted.notes() };
 }

@@ -1,10 +1,10 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { formatValue } from '../../base/format-value.ts';
-import { recordLines } from '../record-lines.ts';
-import { expected, parsedObject } from '../parse-record.ts';
-import { type Field, type FieldNames, itemFields, knownFields, memoryFields } from './column-mapping.ts';
+import { type Field, type ColumnMapping, itemFields, knownFields, memoryFields } from './column-mapping.ts';
 import { readInstant } from './dates.ts';
-import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import { unexpectedValue } from '../check-schema.ts';
+import type { ConversionNotes } from './conversion-notes.ts';
 
 export interface Row {
   readonly place: string;
@@ -19,11 +19,11 @@ const flags: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: tru
 /** The fields of one row, without empty cells. Its methods throw `bad-data` that names row and field. */
 class Cells {
   readonly #place: string;
-  readonly #names: FieldNames;
+  readonly #names: ColumnMapping;
   readonly #notes: ConversionNotes;
   readonly #values = new Map<Field, unknown>();
 
-  constructor({ place, values }: Row, names: FieldNames, notes: ConversionNotes) {
+  constructor({ place, values }: Row, names: ColumnMapping, notes: ConversionNotes) {
     this.#place = place;
     this.#names = names;
     this.#notes = notes;
@@ -77,7 +77,7 @@ class Cells {
     return parts?.map((part) => part.trim()).filter((part) => part !== '');
   }
 
-  /** Reads one text, or the texts of a JSON list; a text of `evidence` may name several memories, which `WrittenRecords` splits. */
+  /** Reads one text, or the texts of a JSON list; a text of `evidence` may name several memories, which `RecordConverter` splits. */
   texts(field: Field): string[] | undefined {
     const text = this.#entries(field) ?? this.text(field);
     return typeof text === 'string' ? [text] : text;
@@ -128,7 +128,7 @@ class Cells {
 
   #bad(field: Field, what: string): BenchError {
     const hint = `--map ${field}=COLUMN names another column for ${field}`;
-    return expected(`${this.#place}: ${field}`, what, formatValue(this.#values.get(field)), hint);
+    return unexpectedValue(`${this.#place}: ${field}`, what, formatValue(this.#values.get(field)), hint);
   }
 }
 
@@ -137,7 +137,7 @@ class Cells {
  * the row names other evidence.
  * @throws BenchError `bad-data` that names row and field
  */
-export function* readRow(row: Row, names: FieldNames, notes: ConversionNotes): Generator<SourceRecord> {
+export function* convertRow(row: Row, names: ColumnMapping, notes: ConversionNotes): Generator<SourceRecord> {
   const cells = new Cells(row, names, notes);
   const { place } = row;
   const hasMemory = cells.has('memory');
@@ -159,16 +159,4 @@ export function* readRow(row: Row, names: FieldNames, notes: ConversionNotes): G
   const fields = { ...others, ...(accepted.length === 0 ? {} : { acceptedAnswers: accepted }) };
   const { evidence = hasMemory && answer !== null ? 'preceding' : [] } = others;
   yield { ...fields, kind: 'item', place, userId, query: cells.required('question'), answer, evidence };
-}
-
-/** Reads JSON Lines with any fields. @throws BenchError `not-found`, or `bad-data` for a line that is not a JSON object */
-export async function* jsonlRows(path: string): AsyncGenerator<Row> {
-  for await (const { number, text } of recordLines(path)) {
-    const place = `${path}:${number}`;
-    const values = Object.entries(parsedObject(text, place));
-    yield {
-      place,
-      values: values.filter(([key, value]) => key !== 'type' || (value !== 'memory' && value !== 'item')),
-    };
-  }
 }

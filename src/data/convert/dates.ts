@@ -51,6 +51,6 @@ export function dayInWords(atMs: number): string {
 }
 
 /** One turn of a dated conversation as a memory: `8 May 2023, Mira: I planted tulips.` */
-export function spokenLine(atMs: number, speaker: string, said: string): string {
+export function datedTurn(atMs: number, speaker: string, said: string): string {
   return `${dayInWords(atMs)}, ${speaker}: ${said}`;
 }

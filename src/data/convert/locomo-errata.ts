@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { normalise } from '../normalise-text.ts';
-import { checkedBy } from '../parse-record.ts';
 import { jsonElements } from '../json-elements.ts';
+import { checkSchema } from '../check-schema.ts';
 
 const entrySchema = z.looseObject({
   question_id: z.string().regex(/^\w+_\d+_qa\d+$/, 'expected conversation and question such as locomo_0_qa12'),
@@ -60,7 +60,7 @@ function correct({ error_type: error, golden_answer: gold, correct_answer: right
  * one. A question is dropped where no single answer is right: `AMBIGUOUS`, `ATTRIBUTION_ERROR`, or an explanation (of
  * several clauses) in place of an answer. Remarks in brackets are no part of an answer.
  */
-export class Errata {
+export class LocomoErrata {
   readonly sha256: string;
   /** By the numbers of conversation and question, counted from 0 in the order of the published file. */
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -72,13 +72,13 @@ export class Errata {
   }
 
   /** @throws BenchError `not-found`, or `bad-data` that names the entry at fault */
-  static async read(path: string): Promise<Errata> {
+  static async read(path: string): Promise<LocomoErrata> {
     const elements = jsonElements(path, 'errata are one JSON list of {question_id, error_type, correct_answer, …}');
     const entries = new Map<string, Entry>();
     let index = 0;
     for await (const element of elements) {
       const place = `${path}: [${index++}]`;
-      const entry = checkedBy(entrySchema, element, place);
+      const entry = checkSchema(entrySchema, element, place);
       const [, conversation, question] = /_(\d+)_qa(\d+)$/.exec(entry.question_id)!;
       const key = `${Number(conversation)}/${Number(question)}`;
       if (entries.has(key)) {
@@ -87,7 +87,7 @@ export class Errata {
       }
       entries.set(key, entry);
     }
-    return new Errata(entries, elements.sha256());
+    return new LocomoErrata(entries, elements.sha256());
   }
 
   /**

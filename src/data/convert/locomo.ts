@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { formatValue } from '../../base/format-value.ts';
-import { checkedBy, expected } from '../parse-record.ts';
-import type { Errata } from './locomo-errata.ts';
-import { readInstant, spokenLine } from './dates.ts';
+import type { LocomoErrata } from './locomo-errata.ts';
+import { readInstant, datedTurn } from './dates.ts';
 import type { JsonElements } from '../json-elements.ts';
-import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import { checkSchema, unexpectedValue } from '../check-schema.ts';
+import type { ConversionNotes } from './conversion-notes.ts';
 
 const sampleSchema = z.looseObject({
   sample_id: z.union([z.string(), z.number()], 'expected an id').optional(),
@@ -57,7 +58,7 @@ interface Conversation extends LocomoOptions {
 
 interface LocomoOptions {
   readonly notes: ConversionNotes;
-  readonly errata?: Errata | undefined;
+  readonly errata?: LocomoErrata | undefined;
 }
 
 function readSessions(sessions: Readonly<Record<string, unknown>>, { place, notes }: Conversation): Session[] {
@@ -66,13 +67,18 @@ function readSessions(sessions: Readonly<Record<string, unknown>>, { place, note
     if (number === undefined) return [];
     const at = `${place}: conversation.${key}`;
     if (!Array.isArray(turns)) {
-      throw expected(at, 'a list of turns', formatValue(turns), 'a session is a list of {speaker, dia_id, text}');
+      throw unexpectedValue(
+        at,
+        'a list of turns',
+        formatValue(turns),
+        'a session is a list of {speaker, dia_id, text}',
+      );
     }
     if (turns.length === 0) return [];
     const date = sessions[`${key}_date_time`];
     const instant = typeof date === 'string' ? readInstant(date) : undefined;
     if (instant === undefined) {
-      throw expected(`${at}_date_time`, 'a date', formatValue(date), 'such as "1:56 pm on 8 May, 2023"');
+      throw unexpectedValue(`${at}_date_time`, 'a date', formatValue(date), 'such as "1:56 pm on 8 May, 2023"');
     }
     if (!instant.zoned) notes.add('dates of sessions, which name no time zone, were taken as UTC', place);
     return [{ number: Number(number), startMs: Date.parse(instant.iso), turns }];
@@ -88,7 +94,7 @@ function turnIds(userId: string, text: string): string[] {
 function* readTurns(session: Session, { userId, place, notes, memoryIds }: Conversation): Generator<SourceMemory> {
   for (const [index, value] of session.turns.entries()) {
     const at = `${place} session_${session.number}[${index}]`;
-    const { speaker, dia_id: id, text, blip_caption: caption } = checkedBy(turnSchema, value, at);
+    const { speaker, dia_id: id, text, blip_caption: caption } = checkSchema(turnSchema, value, at);
     const image = caption.trim() === '' ? '' : `[image: ${caption.trim()}]`;
     const said = `${text.trim()} ${image}`.trim();
     if (said === '') {
@@ -102,7 +108,7 @@ function* readTurns(session: Session, { userId, place, notes, memoryIds }: Conve
       place: at,
       userId,
       memoryId,
-      content: spokenLine(session.startMs, speaker, said),
+      content: datedTurn(session.startMs, speaker, said),
       createdAt: new Date(session.startMs + index * 1000).toISOString(),
     };
   }
@@ -117,7 +123,7 @@ function readAnswer(
   const text = String(answer ?? '');
   if (text.trim() === '') {
     const hint = 'only adversarial questions, category 5, go without';
-    throw expected(`${at}: answer`, 'a text or a number', formatValue(answer), hint);
+    throw unexpectedValue(`${at}: answer`, 'a text or a number', formatValue(answer), hint);
   }
   const withoutReason = category === OPEN_DOMAIN ? /^[^;]*\S[^;]*/.exec(text) : null;
   return withoutReason === null ? text : withoutReason[0].trim();
@@ -140,11 +146,11 @@ function readEvidence(cited: readonly string[], { userId, memoryIds, notes }: Co
 function readItem(value: unknown, number: number, conversation: Conversation): SourceItem | undefined {
   const { userId, notes, errata } = conversation;
   const place = `${conversation.place} qa[${number}]`;
-  const { question: query, evidence: citations, ...key } = checkedBy(questionSchema, value, place);
+  const { question: query, evidence: citations, ...key } = checkSchema(questionSchema, value, place);
   const category = categories[key.category];
   if (category === undefined) {
     const hint = '5 is adversarial: nothing answers it';
-    throw expected(`${place}: category`, '1 to 5', formatValue(key.category), hint);
+    throw unexpectedValue(`${place}: category`, '1 to 5', formatValue(key.category), hint);
   }
   const answer = readAnswer(key, place);
   const cited = [citations ?? []].flat();
@@ -183,7 +189,7 @@ export async function* locomoRecords(
 ): AsyncGenerator<SourceRecord> {
   let number = 0;
   for await (const value of samples) {
-    const { sample_id: id, conversation, qa } = checkedBy(sampleSchema, value, `${path}: [${number}]`);
+    const { sample_id: id, conversation, qa } = checkSchema(sampleSchema, value, `${path}: [${number}]`);
     const userId = String(id ?? `conversation-${number + 1}`);
     const place = `${path}: ${userId}`;
     const about: Conversation = { ...options, userId, place, number: number++, memoryIds: new Set() };

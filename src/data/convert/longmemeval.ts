@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { formatValue } from '../../base/format-value.ts';
-import { checkedBy, expected } from '../parse-record.ts';
-import { dayInWords, readInstant, spokenLine } from './dates.ts';
+import { dayInWords, readInstant, datedTurn } from './dates.ts';
 import type { JsonElements } from '../json-elements.ts';
-import type { ConversionNotes, SourceMemory, SourceRecord } from './source-record.ts';
+import type { SourceMemory, SourceRecord } from './source-record.ts';
+import { checkSchema, unexpectedValue } from '../check-schema.ts';
+import type { ConversionNotes } from './conversion-notes.ts';
 
 const turnSchema = z.looseObject({
   role: z.enum(['user', 'assistant']),
@@ -32,7 +33,7 @@ function readTime(text: string, at: string): number {
   const instant = readInstant(text.replace(/\s*\([A-Za-z]+\)\s*/, ' ').replaceAll('/', '-'));
   if (instant !== undefined) return Date.parse(instant.iso);
   const hint = 'LongMemEval dates every session and every question';
-  throw expected(at, 'a time such as 2023/05/20 (Sat) 02:21', formatValue(text), hint);
+  throw unexpectedValue(at, 'a time such as 2023/05/20 (Sat) 02:21', formatValue(text), hint);
 }
 
 /** The turns of all sessions as memories, those of a session a second apart: the file gives only their order. */
@@ -45,7 +46,7 @@ function readTurns(
   if (dates.length !== sessions.length) {
     const expectation = `a date for each of ${sessions.length} sessions`;
     const hint = 'both lists have one entry for each session';
-    throw expected(`${place}: haystack_dates`, expectation, String(dates.length), hint);
+    throw unexpectedValue(`${place}: haystack_dates`, expectation, String(dates.length), hint);
   }
   const memories: SourceMemory[] = [];
   const evidence: string[] = [];
@@ -53,7 +54,7 @@ function readTurns(
     const startMs = readTime(dates[session]!, `${place}: haystack_dates[${session}]`);
     for (const [index, value] of turns.entries()) {
       const at = `${place} haystack_sessions[${session}][${index}]`;
-      const { role, content, has_answer: isEvidence } = checkedBy(turnSchema, value, at);
+      const { role, content, has_answer: isEvidence } = checkSchema(turnSchema, value, at);
       if (content.trim() === '') {
         notes.add('turns without text were left out', at);
         continue;
@@ -61,7 +62,7 @@ function readTurns(
       const memoryId = `${userId}/${session + 1}:${index + 1}`;
       if (isEvidence) evidence.push(memoryId);
       const createdAt = new Date(startMs + index * 1000).toISOString();
-      const line = spokenLine(startMs, role, content.trim());
+      const line = datedTurn(startMs, role, content.trim());
       memories.push({ kind: 'memory', place: at, userId, memoryId, content: line, createdAt });
     }
   }
@@ -108,7 +109,7 @@ export async function* longmemevalRecords(
 ): AsyncGenerator<SourceRecord> {
   let index = 0;
   for await (const value of questions) {
-    const question = checkedBy(questionSchema, value, `${path}: [${index++}]`);
+    const question = checkSchema(questionSchema, value, `${path}: [${index++}]`);
     yield* readQuestion(question, `${path}: ${question.question_id}`, notes);
   }
 }

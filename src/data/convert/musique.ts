@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { containsTokens } from '../normalise-text.ts';
-import { checkedBy } from '../parse-record.ts';
 import type { JsonElements } from '../json-elements.ts';
-import type { ConversionNotes, SourceRecord } from './source-record.ts';
+import type { SourceRecord } from './source-record.ts';
+import { checkSchema } from '../check-schema.ts';
+import type { ConversionNotes } from './conversion-notes.ts';
 
 const questionSchema = z.looseObject({
   question: z.string(),
@@ -33,7 +34,7 @@ export async function* musiqueRecords(
   let index = 0;
   for await (const value of questions) {
     const place = `${path}: [${index}]`;
-    const { question, answers, ctxs } = checkedBy(questionSchema, value, place);
+    const { question, answers, ctxs } = checkSchema(questionSchema, value, place);
     const userId = `q${String(++index).padStart(3, '0')}`;
     const passages = ctxs.map(({ title, text }, number) => ({
       memoryId: `${userId}-p${String(number + 1).padStart(2, '0')}`,

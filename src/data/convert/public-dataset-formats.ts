@@ -1,13 +1,14 @@
 import type { PublicDatasetName } from '../../config/public-datasets.ts';
-import type { Errata } from './locomo-errata.ts';
+import type { LocomoErrata } from './locomo-errata.ts';
 import type { JsonElements } from '../json-elements.ts';
 import { locomoRecords } from './locomo.ts';
 import { longmemevalRecords } from './longmemeval.ts';
 import { musiqueRecords } from './musique.ts';
-import type { ConversionNotes, SourceRecord } from './source-record.ts';
+import type { SourceRecord } from './source-record.ts';
+import type { ConversionNotes } from './conversion-notes.ts';
 
 /** How the file of a public data set becomes memories and questions. @see docs/data.md */
-interface PublicDatasetForm {
+interface PublicDatasetFormat {
   /** For messages about a file that is none of it. */
   readonly shape: string;
   /** The metric by which its publications compare. */
@@ -16,11 +17,11 @@ interface PublicDatasetForm {
   readonly records: (
     path: string,
     elements: JsonElements,
-    options: { readonly notes: ConversionNotes; readonly errata?: Errata | undefined },
+    options: { readonly notes: ConversionNotes; readonly errata?: LocomoErrata | undefined },
   ) => AsyncGenerator<SourceRecord>;
 }
 
-export const publicDatasetForms: Readonly<Record<PublicDatasetName, PublicDatasetForm>> = {
+export const publicDatasetFormats: Readonly<Record<PublicDatasetName, PublicDatasetFormat>> = {
   locomo: {
     shape: 'a LoCoMo file is one JSON list of conversations',
     primaryMetric: 'locomoF1',

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import type { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { formatValue } from '../../base/format-value.ts';
-import { keyOf, ReferenceCheck } from '../check-consistency.ts';
-import { checkedBy, expected, type Placed } from '../parse-record.ts';
+import { scopedId, ReferenceCheck } from '../check-consistency.ts';
+import type { Placed } from '../parse-record.ts';
 import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../record-schemas.ts';
-import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import { checkSchema, unexpectedValue } from '../check-schema.ts';
+import type { ConversionNotes } from './conversion-notes.ts';
 
 const DAY_MS = 86_400_000;
 /** The first generated time of a file without times. */
@@ -36,9 +38,9 @@ const padded = (number: number): string => String(number).padStart(2, '0');
  * Converts records of a foreign file into those of a data set: generates missing ids and times, resolves the memories that
  * evidence names, and checks every record. Memories are written in their order, items after all memories.
  */
-export class WrittenRecords {
+export class RecordConverter {
   readonly #notes: ConversionNotes;
-  /** Records by `keyOf`; their `content` is the hash of the text. */
+  /** Records by `scopedId`; their `content` is the hash of the text. */
   readonly #memories = new Map<string, Placed<MemoryRecord>>();
   readonly #users = new Map<string, KnownUser>();
   readonly #items: PlacedItem[] = [];
@@ -74,7 +76,7 @@ export class WrittenRecords {
     for (const memory of this.#memories.values()) check.checkMemory(memory);
     for (const item of this.#items) {
       const written = this.#writeItem(item);
-      const placed = { record: checkedBy(recordSchemas.item, written, item.place), place: item.place };
+      const placed = { record: checkSchema(recordSchemas.item, written, item.place), place: item.place };
       check.checkItem(placed);
       check.checkEvidence(placed);
       yield written;
@@ -102,7 +104,7 @@ export class WrittenRecords {
     }
     if (memoryId === undefined) return undefined;
     const got = `${formatValue(memoryId)}, which another memory has`;
-    throw expected(`${place}: memory_id`, 'an id of its own', got, 'the ids of a user are unique');
+    throw unexpectedValue(`${place}: memory_id`, 'an id of its own', got, 'the ids of a user are unique');
   }
 
   #writeMemory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
@@ -113,10 +115,10 @@ export class WrittenRecords {
     const memoryId = givenId?.trim().normalize('NFC') ?? this.#newMemoryId(userId, user);
     const required = { type: 'memory' as const, userId, memoryId, content, createdAt };
     const written = { ...required, ...defined({ ...more, supersedes: more.supersedes?.trim() }) };
-    const record = { ...checkedBy(recordSchemas.memory, written, place), content: hashText(content) };
+    const record = { ...checkSchema(recordSchemas.memory, written, place), content: hashText(content) };
     user.latestMs = Math.max(user.latestMs, Date.parse(createdAt));
     user.byContent.set(record.content, record);
-    this.#memories.set(keyOf(userId, memoryId), { record, place });
+    this.#memories.set(scopedId(userId, memoryId), { record, place });
     return written;
   }
 
@@ -132,7 +134,12 @@ export class WrittenRecords {
     this.#timed ??= timed;
     if (this.#timed !== timed) {
       const hint = 'other memories of this file say it otherwise';
-      throw expected(`${place}: created_at`, 'a time for every memory or for none', formatValue(createdAt), hint);
+      throw unexpectedValue(
+        `${place}: created_at`,
+        'a time for every memory or for none',
+        formatValue(createdAt),
+        hint,
+      );
     }
     if (!timed) this.#notes.add('memories without created_at were given times in the order of the file', place);
   }
@@ -146,12 +153,12 @@ export class WrittenRecords {
     const lastMs = Number.isFinite(user.latestMs) ? user.latestMs : FIRST_MS;
     const askedAt = givenTime ?? new Date(lastMs + DAY_MS).toISOString();
     const itemId = givenId?.trim().normalize('NFC') ?? `${userId}-q${padded(++user.itemNumber)}`;
-    const other = this.#itemPlaces.get(keyOf(userId, itemId));
+    const other = this.#itemPlaces.get(scopedId(userId, itemId));
     if (other !== undefined) {
       const got = `${formatValue(itemId)}, which ${other} has`;
-      throw expected(`${place}: item_id`, 'an id of its own', got, 'the ids of a user are unique');
+      throw unexpectedValue(`${place}: item_id`, 'an id of its own', got, 'the ids of a user are unique');
     }
-    this.#itemPlaces.set(keyOf(userId, itemId), place);
+    this.#itemPlaces.set(scopedId(userId, itemId), place);
     const evidence = this.#findNamed(item, 'evidence');
     const passages = item.passages && this.#findNamed(item, 'passages');
     const required = { type: 'item' as const, itemId, userId, query, answer, evidence, askedAt };
@@ -175,7 +182,7 @@ export class WrittenRecords {
   }
 
   #byId(userId: string, id: string): Placed<MemoryRecord> | undefined {
-    return this.#memories.get(keyOf(userId, id.trim().normalize('NFC')));
+    return this.#memories.get(scopedId(userId, id.trim().normalize('NFC')));
   }
 
   #find(userId: string, text: string): MemoryRecord | undefined {
@@ -188,6 +195,6 @@ export class WrittenRecords {
   #foreign(at: string, userId: string, id: string): BenchError {
     const own = [...this.#memories.values()].flatMap(({ record }) => (record.userId === userId ? record.memoryId : []));
     const hint = 'write the memory_id of a memory of the same user, or its whole text';
-    return expected(at, `a memory of user ${userId}`, formatValue(id) + didYouMean(id, own), hint);
+    return unexpectedValue(at, `a memory of user ${userId}`, formatValue(id) + didYouMean(id, own), hint);
   }
 }

@@ -1,5 +1,6 @@
 import type { HistoryMessage } from '../record-schemas.ts';
-import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
+import type { GrowingUser } from './growing-user.ts';
+import { growingData, type GrowthScope } from './growing-data.ts';
 
 const MEMORIES = 12;
 const DEPTH = 12;

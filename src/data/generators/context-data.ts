@@ -1,6 +1,7 @@
 import { promptTemplates } from '../../config/prompt-templates.ts';
-import { fill } from './generated-records.ts';
-import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
+import type { GrowingUser } from './growing-user.ts';
+import { growingData, type GrowthScope } from './growing-data.ts';
+import { fillTemplate } from './fill-template.ts';
 
 /** The paper's total memory lengths, in tokens of its window; another window gets the same shares. */
 const PAPER_TOKENS = [500, 1000, 1500, 2000, 2500, 3000, 3500];
@@ -12,7 +13,7 @@ async function grow(user: GrowingUser, { random, window: { contextTokens, countT
   let tokens = 0;
   const remember = async (): Promise<void> => {
     const { content } = user.memories[user.remember()]!;
-    const line = fill(promptTemplates.segments.memory.index, { i: String(user.memories.length), content });
+    const line = fillTemplate(promptTemplates.segments.memory.index, { i: String(user.memories.length), content });
     const [count] = await countTokens([line]);
     tokens += count!;
   };

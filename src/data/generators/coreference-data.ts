@@ -1,5 +1,6 @@
-import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
+import type { GrowingUser } from './growing-user.ts';
 import { namesNoPerson, relationTopic, USER, type Subject } from './relations.ts';
+import { growingData, type GrowthScope } from './growing-data.ts';
 
 const USERS = 60;
 

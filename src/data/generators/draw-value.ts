@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type Grammar, grammars } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import { fill } from './generated-records.ts';
+import { fillTemplate } from './fill-template.ts';
 
 type Draw = (random: SeededRandom) => string;
 
@@ -32,7 +32,7 @@ const code =
 const date =
   ({ date: template, months }: Grammar): Draw =>
   (random) =>
-    fill(template, { m: random.pick(months), d: String(random.int(1, 31)) });
+    fillTemplate(template, { m: random.pick(months), d: String(random.int(1, 31)) });
 
 const number: Draw = (random) => repeated(random, DIGITS, 3, 6);
 const time: Draw = (random) => `${random.int(0, 23)}:${String(random.int(0, 59)).padStart(2, '0')}`;

@@ -8,13 +8,13 @@ import {
   type PhrasingSide,
   type Relation,
   relationTopic,
-  statement,
   type Subject,
   topicKey,
   USER,
 } from './relations.ts';
 import { drawValue } from './draw-value.ts';
 import { exchange } from './generated-records.ts';
+import { statement } from './word-facts.ts';
 
 /** The difficulty that a question about a fact tests. */
 export type FactCategory = 'plain' | 'update' | 'several' | 'distractor';

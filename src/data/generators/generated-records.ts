@@ -1,19 +1,9 @@
-import { type Grammar, grammarFor } from '../../base/language-phrasings.ts';
+import { grammarFor } from '../../base/language-phrasings.ts';
 import type { HistoryMessage, WrittenRecord } from '../record-schemas.ts';
 
 export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
 export type ItemLine = Extract<WrittenRecord, { type: 'item' }>;
 type DatasetLine = Extract<WrittenRecord, { type: 'dataset' }>;
-
-/** Fills the slots of a template, such as `{v}`; a slot without a value stays. */
-export function fill(template: string, slots: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)\}/g, (whole, slot: string) => slots[slot] ?? whole);
-}
-
-/** Formats an answer as the models are trained to write it: a space, the value, the full stop of the language. */
-export function answerIn({ answer }: Grammar, value: string): string {
-  return fill(answer, { v: value });
-}
 
 /** One turn of a conversation: a message of the user and the assistant's reply. */
 export function exchange(user: string, assistant: string): HistoryMessage[] {
@@ -31,7 +21,7 @@ export function ordinal(index: number, digits = 2): string {
 const MINUTE_MS = 60_000;
 
 /** Formats a time, cut to whole minutes, such as `2026-03-01T09:00:00Z`. */
-export function instant(ms: number): string {
+export function formatTime(ms: number): string {
   return new Date(ms - (ms % MINUTE_MS)).toISOString().replace('.000', '');
 }
 

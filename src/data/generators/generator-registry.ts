@@ -5,6 +5,8 @@ import type { DatasetGenerator } from './dataset-generator.ts';
 import { makeRecallDataset } from './recall-data.ts';
 import { retrievalData } from './retrieval-data.ts';
 import { scalingData } from './scaling-data.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
 
 export const PRESET_SEED = 7;
 
@@ -28,3 +30,19 @@ export const generators: readonly DatasetGenerator[] = [
   retrievalData,
   ...scalingData,
 ];
+
+/** Finds a generator by its data set or suite. @throws BenchError `bad-option` for an unknown name, or several data sets */
+export function findGenerator(name: string): DatasetGenerator {
+  const named = generators.find((generator) => generator.name === name);
+  if (named !== undefined) return named;
+  const ofSuite = generators.filter(({ suites }) => suites.includes(name));
+  if (ofSuite.length === 1) return ofSuite[0]!;
+  const names = generators.map((generator) => generator.name);
+  if (ofSuite.length > 1) {
+    const message = `suite ${name} makes ${ofSuite.length} data sets`;
+    throw new BenchError('bad-option', message, `name one: ${ofSuite.map((generator) => generator.name).join(', ')}`);
+  }
+  const suites = [...new Set(generators.flatMap((generator) => generator.suites))];
+  const message = `unknown data set or suite "${name}"${didYouMean(name, [...names, ...suites])}`;
+  throw new BenchError('bad-option', message, `data sets: ${names.join(', ')}; suites: ${suites.join(', ')}`);
+}

@@ -1,20 +1,17 @@
-import { type Grammar, grammars } from '../../base/language-phrasings.ts';
-import { SeededRandom } from '../../base/seeded-random.ts';
+import type { Grammar } from '../../base/language-phrasings.ts';
+import type { SeededRandom } from '../../base/seeded-random.ts';
 import { containsTokens } from '../normalise-text.ts';
 import type { HistoryMessage } from '../record-schemas.ts';
-import type { ContextWindow, DatasetGenerator } from './dataset-generator.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
-import { type PhrasingSide, question, type Relation, statement, type Subject, USER } from './relations.ts';
-import { datasetText, instant, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
+import { type PhrasingSide, type Relation, type Subject, USER } from './relations.ts';
+import { formatTime, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
+import { question, statement } from './word-facts.ts';
 
 const DAY_MS = 86_400_000;
 const FIRST_DAY_MS = Date.UTC(2025, 8, 1, 8);
 const OTHERS = 4;
 const OTHERS_SHARE = 0.3;
 const TRIES = 200;
-const VERSION = 2;
-const PRESET_USERS = 8;
-const languageMarks = { en: '', zh: 'z' } as const;
 
 /** Subject and relation of a memory that is not drawn. */
 interface WantedMemory {
@@ -137,39 +134,5 @@ export class GrowingUser {
 
 /** Formats a time: one memory a day, questions in the minutes after it. */
 function day(number: number, minutes = 0): string {
-  return instant(FIRST_DAY_MS + number * DAY_MS + minutes * 60_000);
-}
-
-export interface GrowthScope {
-  readonly random: SeededRandom;
-  readonly grammar: Grammar;
-  readonly index: number;
-  readonly window: ContextWindow;
-}
-
-interface GrowingSuite {
-  readonly suite: string;
-  readonly letter: string;
-  readonly presetUsers?: number;
-  readonly grow: (user: GrowingUser, scope: GrowthScope) => Promise<void> | void;
-}
-
-/** Generators of the data sets of a suite, `SUITE-LANGUAGE` for each language. */
-export function growingData({ suite, letter, presetUsers = PRESET_USERS, grow }: GrowingSuite): DatasetGenerator[] {
-  return Object.values(grammars).map((grammar) => {
-    const { language } = grammar;
-    const name = `${suite}-${language}`;
-    const make: DatasetGenerator['make'] = async (seed, count, window) => {
-      const random = new SeededRandom(seed);
-      const users: GrowingUser[] = [];
-      for (let index = 0; index < count; index++) {
-        const user = new GrowingUser(random, grammar, `${letter}${languageMarks[language]}${ordinal(index)}`);
-        await grow(user, { random, grammar, index, window });
-        users.push(user);
-      }
-      const records = users.flatMap(({ memories, items }) => [...memories, ...items]);
-      return datasetText({ name, language, version: VERSION, seed }, records);
-    };
-    return { name, suites: [suite], language, presetUsers, make };
-  });
+  return formatTime(FIRST_DAY_MS + number * DAY_MS + minutes * 60_000);
 }

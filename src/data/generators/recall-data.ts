@@ -4,8 +4,8 @@ import { containsTokens } from '../normalise-text.ts';
 import { planUser } from './recall-user-plan.ts';
 import { drawQuestions, type EvaluationQuestion, WordingsExhausted } from './recall-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
-import { statement } from './relations.ts';
-import { datasetText, instant, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
+import { datasetText, formatTime, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
+import { statement } from './word-facts.ts';
 
 /** One generated user: memories by creation, questions in the order in which they are asked. */
 export type EvaluationUser = ReturnType<typeof drawUser>;
@@ -47,7 +47,7 @@ function writeMemories(
       userId,
       memoryId,
       content: statement(random, { ...fact, value }, fact.side, { update: isUpdate }),
-      createdAt: instant(FIRST_MEMORY_MS + day * DAY_MS),
+      createdAt: formatTime(FIRST_MEMORY_MS + day * DAY_MS),
       value,
       ...(fact.relation.preference && fact.subject.kind === 'user' ? { preference: true } : {}),
       ...(isUpdate ? { supersedes: ids.get(fact)! } : {}),
@@ -75,7 +75,7 @@ function writeItem(
     ...(fact?.oldValue === undefined ? {} : { superseded: [fact.oldValue] }),
     category,
     phrasing: side === 'heldOut' ? 'held-out' : 'known',
-    askedAt: instant(FIRST_QUESTION_MS + index * BETWEEN_QUESTIONS_MS),
+    askedAt: formatTime(FIRST_QUESTION_MS + index * BETWEEN_QUESTIONS_MS),
     ...(history.length === 0 ? {} : { history: [...history] }),
   };
 }

@@ -2,8 +2,10 @@ import type { SeededRandom } from '../../base/seeded-random.ts';
 import type { HistoryMessage } from '../record-schemas.ts';
 import type { UserPlan } from './recall-user-plan.ts';
 import type { EvaluationFact, FactCategory } from './fact-book.ts';
-import { type Fact, type PhrasingSide, question, USER } from './relations.ts';
-import { answerIn, exchange } from './generated-records.ts';
+import { type Fact, type PhrasingSide, USER } from './relations.ts';
+import { exchange } from './generated-records.ts';
+import { formatAnswer } from './fill-template.ts';
+import { question } from './word-facts.ts';
 
 export interface EvaluationQuestion {
   readonly query: string;
@@ -61,7 +63,7 @@ export function drawQuestions(random: SeededRandom, { book, questions: counts }:
     if (random.chance(0.5)) return chatter(random.int(1, 3));
     const earlier = random.pick(book.facts.filter((other) => other !== fact));
     const query = question(random, earlier.subject, earlier.relation, earlier.side);
-    const turns = exchange(query, answerIn(book.grammar, earlier.value).trim());
+    const turns = exchange(query, formatAnswer(book.grammar, earlier.value).trim());
     return random.chance(0.5) ? [...chatter(1), ...turns] : turns;
   }
 

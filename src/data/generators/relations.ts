@@ -1,7 +1,7 @@
 import { type Grammar, grammars, type Phrasings } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawValue, nonceWord } from './draw-value.ts';
-import { fill } from './generated-records.ts';
+import { fillTemplate } from './fill-template.ts';
 
 /** Subject of a fact: the user, a relative or colleague ("my sister"), a named person, or the person named last ("she"). */
 export type Subject =
@@ -55,7 +55,7 @@ export function drawOpenAttribute(random: SeededRandom, grammar: Grammar, heldOu
   const head = random.chance(0.5) ? random.pick(grammar.nouns) : nonceWord(random, grammar, heldOut, 3);
   if (!random.chance(0.25)) return { attribute: head, head };
   const adjective = random.chance(0.5) ? random.pick(grammar.adjectives) : nonceWord(random, grammar, heldOut, 2);
-  return { attribute: fill(grammar.attribute, { a: adjective, h: head }), head };
+  return { attribute: fillTemplate(grammar.attribute, { a: adjective, h: head }), head };
 }
 
 /** Draws a relation; `openShare` of them are open: any noun as the attribute. */
@@ -107,70 +107,4 @@ export function relationTopic({ grammar, head }: Relation): string {
 
 export function topicKey(subject: Subject, relation: Relation): string {
   return `${subjectName(subject)}|${relationTopic(relation)}`;
-}
-
-/** The words for a subject: "my sister's" and "my sister". @param own "my", not "the user's" */
-function subjectWords({ voices }: Grammar, subject: Subject, own: boolean): { possessive: string; nominative: string } {
-  if (subject.kind === 'user') {
-    return own
-      ? { possessive: voices.my, nominative: voices.I }
-      : { possessive: voices.userPossessive, nominative: voices.user };
-  }
-  if (subject.kind === 'pronoun') return { possessive: subject.possessive, nominative: subject.name };
-  const role = own ? voices.myRole : voices.userRole;
-  const nominative = subject.kind === 'named' ? subject.name : fill(role, { r: subject.name });
-  return { possessive: fill(voices.possessive, { s: nominative }), nominative };
-}
-
-export function possessive(grammar: Grammar, subject: Subject): string {
-  return subjectWords(grammar, subject, true).possessive;
-}
-
-/** Fills a template with the pronouns and verb forms of a subject, and with `slots`. @param own "my", not "the user's" */
-export function fillFor(
-  template: string,
-  { grammar, subject, own }: { readonly grammar: Grammar; readonly subject: Subject; readonly own: boolean },
-  slots: Readonly<Record<string, string>> = {},
-): string {
-  const words = subjectWords(grammar, subject, own);
-  const filled: Readonly<Record<string, string>> = { p: words.possessive, s: words.nominative, ...slots };
-  const verb = (slot: string): string => (subject.kind === 'user' && own ? slot : (grammar.verbs[slot] ?? `${slot}s`));
-  const text = template.replace(/\{(\w+)\}/g, (_, slot: string) => filled[slot] ?? verb(slot));
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** Draws the perspective of a statement: true for "my", false for "the user's". */
-export function drawFirstPerson(random: SeededRandom, { kind }: Subject): boolean {
-  return kind !== 'named' && kind !== 'pronoun' && random.chance(kind === 'user' ? 0.5 : 0.6);
-}
-
-/** Draws a wording from one set; generic wordings are used if a relation has none, and sometimes otherwise. */
-function drawTemplate(
-  random: SeededRandom,
-  relation: Relation,
-  what: 'statements' | 'questions',
-  side: PhrasingSide,
-): string {
-  const own = relation[what][side];
-  const useOwn = own.length > 0 && (relation.open || random.chance(0.6));
-  return random.pick(useOwn ? own : relation.grammar.generic[what][side]);
-}
-
-export function statement(
-  random: SeededRandom,
-  { subject, relation, value }: Fact,
-  side: PhrasingSide,
-  { update = false, firstPerson = false } = {},
-): string {
-  const { grammar, attribute } = relation;
-  const template = update
-    ? random.pick(grammar.generic.updates[side])
-    : drawTemplate(random, relation, 'statements', side);
-  const own = firstPerson || drawFirstPerson(random, subject);
-  return fillFor(template, { grammar, subject, own }, { np: attribute, v: value });
-}
-
-export function question(random: SeededRandom, subject: Subject, relation: Relation, side: PhrasingSide): string {
-  const template = drawTemplate(random, relation, 'questions', side);
-  return fillFor(template, { grammar: relation.grammar, subject, own: true }, { np: relation.attribute });
 }

@@ -1,8 +1,9 @@
 import { grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { drawRelation, drawRelationValue, question, type Relation, statement, USER } from './relations.ts';
+import { drawRelation, drawRelationValue, type Relation, USER } from './relations.ts';
 import { ASKED_MS, DAY_MS, retrievalMemory } from './retrieval-users.ts';
-import { instant, ordinal } from './generated-records.ts';
+import { formatTime, ordinal } from './generated-records.ts';
+import { question, statement } from './word-facts.ts';
 
 const USERS = 30;
 /** Mentions of the value that holds, by topic. */
@@ -13,7 +14,7 @@ const RIVALS = 7;
 const [MIN_OLD_DAYS, OLDEST_DAYS] = [8, 60];
 
 /** Draws users who say eight values of a topic, one of them again and again: it holds, its first mention is evidence. */
-export function mentionUsers(seed: number, users = USERS) {
+export function drawRepeatedMentions(seed: number, users = USERS) {
   const random = new SeededRandom(seed);
   return Array.from({ length: users }, (_, index) => drawUser(random, `s${ordinal(index)}`));
 }
@@ -41,7 +42,7 @@ function drawUser(random: SeededRandom, userId: string) {
       kind: `said ${times} times`,
       query,
       evidence: [memoryId(said.findIndex(({ content }) => content === holding))],
-      askedAt: instant(ASKED_MS),
+      askedAt: formatTime(ASKED_MS),
     })),
   };
 }

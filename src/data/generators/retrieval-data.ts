@@ -1,7 +1,7 @@
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { WrittenRecord } from '../record-schemas.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
-import { retrievalQuestions, type RetrievalUser } from './retrieval-users.ts';
+import { drawRetrievalUsers, type RetrievalUser } from './retrieval-users.ts';
 import { datasetText } from './generated-records.ts';
 
 const VERSION = 1;
@@ -10,7 +10,7 @@ const USERS = 30;
 export const RETRIEVAL_MEMORIES = 160;
 
 export function retrievalUsers(seed: number, users = USERS): RetrievalUser[] {
-  return retrievalQuestions(new SeededRandom(seed), { users, memories: RETRIEVAL_MEMORIES });
+  return drawRetrievalUsers(new SeededRandom(seed), { users, memories: RETRIEVAL_MEMORIES });
 }
 
 function writeRecords({ userId, memories, questions }: RetrievalUser): WrittenRecord[] {

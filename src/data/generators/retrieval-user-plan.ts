@@ -2,7 +2,8 @@ import { grammars } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawChineseFacts } from './chinese-facts.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
-import { canChange, type Fact, statement, type Subject, USER } from './relations.ts';
+import { canChange, type Fact, type Subject, USER } from './relations.ts';
+import { statement } from './word-facts.ts';
 
 /** A memory of a retrieval set before ids and times are given. */
 export interface PlannedMemory {
@@ -20,13 +21,13 @@ export interface PlannedFact {
 }
 
 /** A relative whose name one memory gives, and facts that other memories state under that name only. */
-export type PlannedChain = RetrievalPlan['chains'][number];
+export type PlannedChain = RetrievalUserPlan['chains'][number];
 
 /**
  * The memories of one user of a retrieval set, grouped by the kind of question about them. `recent` are of the last days, the
  * newest first; `updated` those of them that replaced a statement of months ago; `plain` all other facts, in known wordings.
  */
-export type RetrievalPlan = ReturnType<typeof planRetrieval>;
+export type RetrievalUserPlan = ReturnType<typeof planRetrievalUser>;
 
 const CHAINS = 4;
 const CHAIN_FACTS = 3;
@@ -46,7 +47,7 @@ function memoryType(subject: Subject, preference: boolean): PlannedMemory['memor
 }
 
 /** Plans the memories of one user, a quarter of them in Chinese. @param least how many there are at least */
-export function planRetrieval(random: SeededRandom, least: number) {
+export function planRetrievalUser(random: SeededRandom, least: number) {
   const memories: PlannedMemory[] = [];
   const book = new FactBook(random, grammars.en, 2 * CHAINS);
   const roles = book.others.filter((subject) => subject.kind === 'role');

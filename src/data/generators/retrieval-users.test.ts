@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { containsTokens } from '../normalise-text.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { retrievalKinds, retrievalQuestions } from './retrieval-users.ts';
+import { retrievalKinds, drawRetrievalUsers } from './retrieval-users.ts';
 
-const users = retrievalQuestions(new SeededRandom(3), { users: 6, memories: 120 });
+const users = drawRetrievalUsers(new SeededRandom(3), { users: 6, memories: 120 });
 const questions = users.flatMap((user) => user.questions.map((question) => ({ ...question, user })));
 
 test('each user is asked four questions of every kind, and none twice', () => {

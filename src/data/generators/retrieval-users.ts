@@ -1,14 +1,20 @@
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import { question, USER } from './relations.ts';
-import { type PlannedChain, type PlannedMemory, planRetrieval, type RetrievalPlan } from './retrieval-user-plan.ts';
-import { instant, ordinal } from './generated-records.ts';
+import { USER } from './relations.ts';
+import {
+  type PlannedChain,
+  type PlannedMemory,
+  planRetrievalUser,
+  type RetrievalUserPlan,
+} from './retrieval-user-plan.ts';
+import { formatTime, ordinal } from './generated-records.ts';
+import { question } from './word-facts.ts';
 
 /** Kinds of questions by difficulty; for each, some retrieval strategy claims to be good at it. */
 export const retrievalKinds = ['preference', 'recent', 'named-entity', 'paraphrase', 'multi-hop', 'chinese'] as const;
 export type RetrievalKind = (typeof retrievalKinds)[number];
 
 /** One user of a retrieval set: memories by age, the oldest first, and questions with all memories that they need. */
-export type RetrievalUser = ReturnType<typeof retrievalQuestions>[number];
+export type RetrievalUser = ReturnType<typeof drawRetrievalUsers>[number];
 
 export const ASKED_MS = Date.UTC(2026, 5, 1, 14);
 export const DAY_MS = 86_400_000;
@@ -23,7 +29,7 @@ const memoriesIn = (facts: readonly { readonly memory: PlannedMemory }[]): Plann
 export function retrievalMemory(memoryId: string, atMs: number, planned: Omit<PlannedMemory, 'ageDays'>) {
   const { content, section, memoryType, reinforcement } = planned;
   const fields = { section, memory_type: memoryType, reinforcement, preference: memoryType === 'preference' };
-  return { memoryId, content, metadata: { createdAt: instant(atMs), ...fields } };
+  return { memoryId, content, metadata: { createdAt: formatTime(atMs), ...fields } };
 }
 
 /**
@@ -32,13 +38,13 @@ export function retrievalMemory(memoryId: string, atMs: number, planned: Omit<Pl
  * that need two memories, and Chinese. Values and names are held out.
  * @param memories of each user, at least
  */
-export function retrievalQuestions(
+export function drawRetrievalUsers(
   random: SeededRandom,
   { users, memories }: { readonly users: number; readonly memories: number },
 ) {
   return Array.from({ length: users }, (_, index) => {
     const userId = `r${ordinal(index)}`;
-    const plan = planRetrieval(random, memories);
+    const plan = planRetrievalUser(random, memories);
     const byAge = [...plan.memories].sort((a, b) => b.ageDays - a.ageDays);
     const ids = new Map(byAge.map((memory, place) => [memory, `${userId}-m${ordinal(place, 3)}`]));
     const questions: Readonly<Record<RetrievalKind, readonly PlannedQuestion[]>> = {
@@ -58,13 +64,13 @@ export function retrievalQuestions(
         kind,
         query,
         evidence: needed.map((memory) => ids.get(memory)!),
-        askedAt: instant(ASKED_MS + place * MINUTE_MS),
+        askedAt: formatTime(ASKED_MS + place * MINUTE_MS),
       })),
     };
   });
 }
 
-function aboutPreferences(random: SeededRandom, { preferences }: RetrievalPlan): PlannedQuestion[] {
+function aboutPreferences(random: SeededRandom, { preferences }: RetrievalUserPlan): PlannedQuestion[] {
   const general = ['What are my preferences?', 'Tell me all of my preferences.', 'Which preferences have I told you?'];
   const [named, plain] = random.shuffled(preferences);
   const all = random.shuffled(general).slice(0, 2);
@@ -75,7 +81,7 @@ function aboutPreferences(random: SeededRandom, { preferences }: RetrievalPlan):
   ];
 }
 
-function aboutRecent(random: SeededRandom, { recent, updated }: RetrievalPlan): PlannedQuestion[] {
+function aboutRecent(random: SeededRandom, { recent, updated }: RetrievalUserPlan): PlannedQuestion[] {
   const general = [
     'What have I told you recently?',
     'What did I say in the past 7 days?',
@@ -91,10 +97,10 @@ function aboutRecent(random: SeededRandom, { recent, updated }: RetrievalPlan): 
   ];
 }
 
-function aboutNames(random: SeededRandom, { chains, plain }: RetrievalPlan): PlannedQuestion[] {
+function aboutNames(random: SeededRandom, { chains, plain }: RetrievalUserPlan): PlannedQuestion[] {
   const [first, second] = random.shuffled(chains);
   const about = ({ bridge, facts }: PlannedChain): PlannedMemory[] => [bridge, ...memoriesIn(facts)];
-  const isName = ({ fact }: RetrievalPlan['plain'][number]): boolean =>
+  const isName = ({ fact }: RetrievalUserPlan['plain'][number]): boolean =>
     ['name', 'place', 'code'].includes(fact.relation.valueKind);
   const [third, fourth] = random.shuffled(plain.filter(isName));
   return [
@@ -105,7 +111,7 @@ function aboutNames(random: SeededRandom, { chains, plain }: RetrievalPlan): Pla
   ];
 }
 
-function paraphrases(random: SeededRandom, { plain }: RetrievalPlan): PlannedQuestion[] {
+function paraphrases(random: SeededRandom, { plain }: RetrievalUserPlan): PlannedQuestion[] {
   const facts = plain.filter(({ fact: { relation } }) => !relation.open || relation.questions.heldOut.length > 0);
   const drawn = random.shuffled(facts).slice(0, 4);
   return drawn.map(({ fact, memory }) => [question(random, fact.subject, fact.relation, 'heldOut'), [memory]]);

@@ -1,4 +1,5 @@
-import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
+import type { GrowingUser } from './growing-user.ts';
+import { growingData, type GrowthScope } from './growing-data.ts';
 
 const MEMORIES = [1, 2, 5, 10, 20, 40];
 /** Estimated tokens of a memory, and the share of the window for memories, so that they fit a small window too. */

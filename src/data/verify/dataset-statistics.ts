@@ -1,5 +1,5 @@
 import type { Language } from '../../base/language.ts';
-import { keyOf } from '../check-consistency.ts';
+import { scopedId } from '../check-consistency.ts';
 import { holdsWords } from '../split-words.ts';
 import type { DatasetRecords } from '../read-records.ts';
 
@@ -37,11 +37,11 @@ export function datasetStatistics({ header, memories, items, questions }: Datase
         ),
       ),
     );
-  const contents = new Map(memoryRecords.map(({ userId, memoryId, content }) => [keyOf(userId, memoryId), content]));
+  const contents = new Map(memoryRecords.map(({ userId, memoryId, content }) => [scopedId(userId, memoryId), content]));
   const answerable = itemRecords.filter(({ answer }) => answer !== null);
   const withEvidence = answerable.filter(({ evidence }) => evidence.length > 0);
   const evident = withEvidence.filter(({ userId, answer, acceptedAnswers, evidence }) => {
-    const text = evidence.map((id) => contents.get(keyOf(userId, id)) ?? '').join('\n');
+    const text = evidence.map((id) => contents.get(scopedId(userId, id)) ?? '').join('\n');
     return [answer!, ...acceptedAnswers].some((gold) => holdsWords(text, gold, language));
   });
   return {

@@ -4,12 +4,13 @@ import { evidenceIsKnown } from '../dataset.ts';
 import { normalise } from '../normalise-text.ts';
 import { holdsWords, wordForm } from '../split-words.ts';
 import type { Placed } from '../parse-record.ts';
-import type { DatasetRecords, Finding, SoundnessRule } from '../read-records.ts';
+import type { DatasetRecords } from '../read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../record-schemas.ts';
+import type { Finding, LintRule } from '../dataset-finding.ts';
 
 type Draft = Omit<Finding, 'line'>;
 
-function warning(rule: SoundnessRule, message: string, hint: string): Draft {
+function warning(rule: LintRule, message: string, hint: string): Draft {
   return { severity: 'warning', rule, message, hint };
 }
 
@@ -98,7 +99,7 @@ function* otherLanguage({ path, header, items }: DatasetRecords, language: Langu
  * duplicate texts, questions without evidence, users without questions, and a language that is not that of the answers.
  * Texts are compared in the normal form of the metrics.
  */
-export function* findUnsound(records: DatasetRecords, language: Language): Generator<Draft> {
+export function* lintDataset(records: DatasetRecords, language: Language): Generator<Draft> {
   for (const item of records.items) yield* aboutAnswer(item, language);
   yield* duplicates(records, language);
   yield* idleUsers(records);

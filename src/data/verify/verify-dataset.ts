@@ -1,9 +1,10 @@
 import type { BenchError } from '../../base/bench-error.ts';
 import { checkConsistency } from '../check-consistency.ts';
-import { datasetFile, type DatasetSource } from '../dataset-source.ts';
-import { type Finding, readRecords, type Rule } from '../read-records.ts';
+import { fileSource, type DatasetSource } from '../dataset-source.ts';
+import { readRecords } from '../read-records.ts';
 import { datasetStatistics } from './dataset-statistics.ts';
-import { findUnsound } from './lint-dataset.ts';
+import { lintDataset } from './lint-dataset.ts';
+import type { Finding, Rule } from '../dataset-finding.ts';
 
 export type Verification = Awaited<ReturnType<typeof verifySource>>;
 
@@ -19,7 +20,7 @@ function lineOf(path: string, message: string): number | null {
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8 or is empty
  */
 export async function verifyDataset(path: string): Promise<Verification> {
-  return verifySource(datasetFile(path));
+  return verifySource(fileSource(path));
 }
 
 /** Verifies a data set from its source, as `verifyDataset` does. @throws BenchError as `verifyDataset` */
@@ -35,7 +36,7 @@ export async function verifySource(source: DatasetSource) {
   const partial = findings.length > 0;
   if (!partial) {
     checkConsistency(records, report);
-    for (const finding of findUnsound(records, language)) add(finding);
+    for (const finding of lintDataset(records, language)) add(finding);
   }
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   return {

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
-import { type DownloadOptions, hubFile } from '../../models/hub/fetch-hub-file.ts';
-import { hubAccess } from '../../models/hub/hub-cache.ts';
+import { fetchHubFile } from '../../models/hub/fetch-hub-file.ts';
 import { hubPrefix, parseHubReference } from '../../models/hub/hub-reference.ts';
 import { modelParts } from './gguf-file.ts';
 import { randomModelPath } from './random-model/random-model.ts';
+import { hubAccess } from '../../models/hub/hub-access.ts';
+import type { DownloadOptions } from '../../models/hub/download-file.ts';
 
 const SPLIT = /-\d{5}-of-\d{5}\.gguf$/;
 
@@ -15,7 +16,7 @@ const SPLIT = /-\d{5}-of-\d{5}\.gguf$/;
  * other name unchanged, as a path.
  *
  * @throws BenchError `not-found` if the hub has no such file, `bad-option` for a malformed name and for a part of a split model;
- * `network`, `disk`, `bad-data` as `hubFile`
+ * `network`, `disk`, `bad-data` as `fetchHubFile`
  */
 export async function resolveModelFile(name: string, options: DownloadOptions = {}): Promise<string> {
   if (!name.startsWith(hubPrefix)) return randomModelPath(name);
@@ -30,7 +31,7 @@ export async function resolveModelFile(name: string, options: DownloadOptions = 
       'choose a whole file, or download all parts and join them with llama-gguf-split --merge',
     );
   }
-  const path = await hubFile(repository, file, hubAccess(), options);
+  const path = await fetchHubFile(repository, file, hubAccess(), options);
   if (path !== undefined) return path;
   throw new BenchError(
     'not-found',

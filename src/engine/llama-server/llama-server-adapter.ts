@@ -2,7 +2,6 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { DownloadOptions } from '../../models/hub/fetch-hub-file.ts';
 import { hubPrefix } from '../../models/hub/hub-reference.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineAdapter, EngineRequest } from '../engine-adapter.ts';
@@ -12,6 +11,7 @@ import { ServerConnection } from '../http/server-connection.ts';
 import { LlamaServerEngine } from './llama-server-engine.ts';
 import { LlamaServerProcess } from './llama-server-process.ts';
 import { probeServer, type Endpoint } from './probe-server.ts';
+import type { DownloadOptions } from '../../models/hub/download-file.ts';
 
 /** Options of the llama-server adapter, named as on the command line. */
 const llamaServerOptions = z.strictObject({

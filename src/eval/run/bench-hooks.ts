@@ -1,7 +1,7 @@
-import type { DownloadProgress } from '../../models/hub/fetch-hub-file.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import type { RunEstimate } from './plan/run-estimate.ts';
 import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';
+import type { DownloadProgress } from '../../models/hub/download-file.ts';
 
 /** Progress of a run: `done` of `total` steps of its phase. */
 export interface Progress {

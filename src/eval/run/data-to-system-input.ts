@@ -1,5 +1,6 @@
-import { type DatasetItem, type DatasetMemory, type DatasetUser, profileOf } from '../../data/dataset.ts';
+import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
 import type { ChatRequest } from '../../systems/memory-system.ts';
+import { resolveUserLanguage } from '../../data/user-language.ts';
 
 export interface MemoryEntry {
   readonly memoryId: string;
@@ -23,7 +24,7 @@ export function itemQuestion(
 ): Pick<ChatRequest, 'query' | 'language' | 'systemPrompt' | 'answerPrefix'> {
   return {
     query,
-    language: profileOf(language, languageProfile).language,
+    language: resolveUserLanguage(language, languageProfile).language,
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     ...(answerPrefix === undefined ? {} : { answerPrefix }),
   };

@@ -1,4 +1,5 @@
-import type { TextPurpose } from './read-embedder-folder.ts';
+/** Purpose of an embedded text: many models have different prompts for queries and documents. */
+export type TextPurpose = 'query' | 'document';
 
 /** Identity of an embedding model; recorded with every run. */
 export interface EmbedderInfo {

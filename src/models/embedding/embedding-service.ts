@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { BenchError } from '../../base/bench-error.ts';
-import type { Embedder, EmbedderInfo } from './embedder.ts';
-import type { TextPurpose } from './read-embedder-folder.ts';
+import type { Embedder, EmbedderInfo, TextPurpose } from './embedder.ts';
 
 /** Requests to the service and their cost, since it was created. */
 export interface EmbeddingStats {

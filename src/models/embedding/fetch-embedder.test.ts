@@ -5,7 +5,7 @@ import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { presetModels } from '../preset-models.ts';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
-import { localEmbedder } from './fetch-embedder.ts';
+import { fetchEmbedder } from './fetch-embedder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const shipped = presetModels.embedder;
@@ -32,23 +32,23 @@ async function started(given: Readonly<Record<string, Buffer>> = files): Promise
 describe('an embedder of the hub', () => {
   it('is fetched with all that it needs, embeds as the folder does, and is found without a request afterwards', async () => {
     await using server = await started();
-    const fetched = await localEmbedder('hf:org/embed-en-zh');
+    const fetched = await fetchEmbedder('hf:org/embed-en-zh');
     expect(fetched).toBe(join(folder.path, 'huggingface/hub/models--org--embed-en-zh/snapshots/main'));
     const [own, reference] = await Promise.all([fetched, shipped].map((each) => TransformersEmbedder.open(each)));
     expect(own!.info).toEqual({ ...reference!.info, path: own!.info.path });
     expect(await own!.embed(['I like tea.'])).toEqual(await reference!.embed(['I like tea.']));
     const { length } = server.requests;
     await server[Symbol.asyncDispose]();
-    expect(await localEmbedder('hf:org/embed-en-zh')).toBe(fetched);
+    expect(await fetchEmbedder('hf:org/embed-en-zh')).toBe(fetched);
     expect(server.requests).toHaveLength(length);
   });
 
   it('whose fetching was broken off is not taken for complete, and not fetched twice', async () => {
     await using server = await started();
     server.faults = { hidesChecksums: true };
-    await expect(localEmbedder('hf:org/embed-en-zh')).rejects.toMatchObject({ code: 'network' });
+    await expect(fetchEmbedder('hf:org/embed-en-zh')).rejects.toMatchObject({ code: 'network' });
     server.faults = {};
-    await localEmbedder('hf:org/embed-en-zh');
+    await fetchEmbedder('hf:org/embed-en-zh');
     const gets = server.requests.filter(({ server: name, method }) => name === 'hub' && method === 'GET');
     expect(new Set(gets.map(({ path }) => path)).size).toBe(gets.length);
   });
@@ -57,8 +57,8 @@ describe('an embedder of the hub', () => {
     const { 'org/embed-en-zh/main/onnx/model.onnx': _, ...others } = files;
     await using _server = await started(others);
     const message = '--embedder hf:org/embed-en-zh: the hub has no onnx/model.onnx or onnx/model_quantized.onnx there';
-    await expectFailure(localEmbedder('hf:org/embed-en-zh'), 'bad-model', message);
-    await expectFailure(localEmbedder('hf:org/embed-en-zh/config.json'), 'bad-option', /./, 'write hf:org/embed-en-zh');
-    expect(await localEmbedder('models/mine')).toBe('models/mine');
+    await expectFailure(fetchEmbedder('hf:org/embed-en-zh'), 'bad-model', message);
+    await expectFailure(fetchEmbedder('hf:org/embed-en-zh/config.json'), 'bad-option', /./, 'write hf:org/embed-en-zh');
+    expect(await fetchEmbedder('models/mine')).toBe('models/mine');
   });
 });

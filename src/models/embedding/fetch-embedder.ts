@@ -2,20 +2,22 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { fetchModel } from '../fetch-model.ts';
-import { formerPlace, hubAccess, snapshotFolder } from '../hub/hub-cache.ts';
-import { type DownloadOptions, hubFile } from '../hub/fetch-hub-file.ts';
+import { formerPlace, snapshotFolder } from '../hub/hub-cache.ts';
+import { fetchHubFile } from '../hub/fetch-hub-file.ts';
 import { hubPrefix, parseHubReference } from '../hub/hub-reference.ts';
 import { embedderFolder } from '../model-files.ts';
 import { embedderNamed } from '../model-registry.ts';
 import { embedderFiles } from './read-embedder-folder.ts';
+import { hubAccess } from '../hub/hub-access.ts';
+import type { DownloadOptions } from '../hub/download-file.ts';
 
 /**
  * Resolves an embedder's name to a local folder: the files of `hf:org/repo` and of a name of the registry are fetched at the
  * first call and cached; any other name is a folder.
  * @throws BenchError `bad-model` if the repository lacks a file that an embedder needs, `bad-option` for a name of another
- * form; `network`, `not-found`, `disk`, `bad-data` as `hubFile` and `fetchModel`
+ * form; `network`, `not-found`, `disk`, `bad-data` as `fetchHubFile` and `fetchModel`
  */
-export async function localEmbedder(name: string, options: DownloadOptions = {}): Promise<string> {
+export async function fetchEmbedder(name: string, options: DownloadOptions = {}): Promise<string> {
   const entry = embedderNamed(name);
   if (entry !== undefined) {
     await fetchModel(entry, options);
@@ -33,7 +35,7 @@ export async function localEmbedder(name: string, options: DownloadOptions = {})
   if (existsSync(former)) return dirname(former);
   for (const alternatives of [...embedderFiles.required.map((path) => [path]), embedderFiles.weights]) {
     let found: string | undefined;
-    for (const path of alternatives) found ??= await hubFile(repository, path, hub, options);
+    for (const path of alternatives) found ??= await fetchHubFile(repository, path, hub, options);
     if (found !== undefined) continue;
     throw new BenchError(
       'bad-model',
@@ -41,6 +43,6 @@ export async function localEmbedder(name: string, options: DownloadOptions = {})
       'check its name, or choose a repository with ONNX weights in the layout of transformers.js',
     );
   }
-  for (const path of embedderFiles.optional) await hubFile(repository, path, hub, options);
+  for (const path of embedderFiles.optional) await fetchHubFile(repository, path, hub, options);
   return snapshotFolder(repository, hub);
 }

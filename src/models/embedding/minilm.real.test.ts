@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { describeReal } from '../../../test/fixtures/real-models.ts';
-import { localEmbedder } from './fetch-embedder.ts';
+import { fetchEmbedder } from './fetch-embedder.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { onnxRuntimeNames } from './onnx-session.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
@@ -20,7 +20,7 @@ const cosine = (a: Float32Array, b: Float32Array): number => a.reduce((sum, valu
 describeReal('the embedder minilm', ['minilm'], () => {
   let folder: string;
   beforeAll(async () => {
-    folder = await localEmbedder('minilm');
+    folder = await fetchEmbedder('minilm');
   });
 
   const opened = (runtime: string) => new EmbeddingService(() => TransformersEmbedder.open(folder, runtime));

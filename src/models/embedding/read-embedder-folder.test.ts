@@ -5,7 +5,7 @@ import { benchFailure, expectFailure } from '../../../test/fixtures/bench-failur
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { presetModels } from '../preset-models.ts';
 import { EmbeddingService } from './embedding-service.ts';
-import { readModelFolder } from './read-embedder-folder.ts';
+import { readEmbedderFolder } from './read-embedder-folder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const folder = temporaryFolder().file('model');
@@ -25,14 +25,14 @@ describe('the files of sentence-transformers', () => {
     write('sentence_bert_config.json', { max_seq_length: 4, do_lower_case: false });
     write('config_sentence_transformers.json', { prompts: { query: 'query: ', passage: 'passage: ' } });
     write('modules.json', [{ type: 'sentence_transformers.models.Normalize' }]);
-    expect(readModelFolder(folder)).toMatchObject({
+    expect(readEmbedderFolder(folder)).toMatchObject({
       pooling: 'first',
       dimension: 128,
       maxTokens: 4,
       prompts: { query: 'query: ', document: 'passage: ' },
     });
     write('config_sentence_transformers.json', { prompts: { all: 'x ', query: 'q ' }, default_prompt_name: 'all' });
-    expect(readModelFolder(folder).prompts).toEqual({ query: 'q ', document: 'x ' });
+    expect(readEmbedderFolder(folder).prompts).toEqual({ query: 'q ', document: 'x ' });
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe('the files of sentence-transformers', () => {
     ['sentence_bert_config.json', { max_seq_length: -1 }, 'has a broken sentence_bert_config.json: max_seq_length'],
   ])('%s with %j is refused', async (file, content, message) => {
     write(file, content);
-    const refused = await benchFailure(() => readModelFolder(folder));
+    const refused = await benchFailure(() => readEmbedderFolder(folder));
     expect(refused.message).toContain(`embedding model ${folder} `);
     expect(refused.message).toContain(message);
   });

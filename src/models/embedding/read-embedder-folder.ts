@@ -1,11 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, resolve, basename } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
-import { folderName } from '../hub/hub-cache.ts';
-
-/** Purpose of an embedded text: many models have different prompts for queries and documents. */
-export type TextPurpose = 'query' | 'document';
+import type { TextPurpose } from './embedder.ts';
 
 /** Ways to pool token vectors: mean, first token, last token, or the maximum of each dimension. */
 export type Pooling = 'mean' | 'first' | 'last' | 'max';
@@ -13,7 +10,7 @@ export type Pooling = 'mean' | 'first' | 'last' | 'max';
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A sentence encoder on disk, in the layout that transformers.js and optimum share. */
-export type ModelFolder = ReturnType<typeof readModelFolder>;
+export type EmbedderFolder = ReturnType<typeof readEmbedderFolder>;
 
 const MODULES = 'modules.json';
 const POOLING = '1_Pooling/config.json';
@@ -55,7 +52,7 @@ const promptsSchema = z.looseObject({
  * Reads a model's folder, except its weights.
  * @throws BenchError `bad-model` naming the folder and the files that are missing or broken, or what is not supported
  */
-export function readModelFolder(folder: string) {
+export function readEmbedderFolder(folder: string) {
   const path = resolve(folder);
   const weightsPath = presentWeights(path);
   const [config, tokenizer, tokenizerConfig] = embedderFiles.required.map((file) => read(path, file, jsonObject)!);
@@ -131,4 +128,10 @@ export function badModel(path: string, problem: string, cause?: unknown): BenchE
     `--embedder takes a folder with ${embedderFiles.required.join(', ')} and ${embedderFiles.weights.join(' or ')}`,
     cause,
   );
+}
+
+/** Name of an embedder whose folder is a snapshot, or any other: that of its repository or folder. */
+export function folderName(folder: string): string {
+  const snapshot = /[/\\]models--[^/\\]+?--([^/\\]+)[/\\]snapshots[/\\][^/\\]+$/.exec(folder);
+  return snapshot?.[1] ?? basename(folder);
 }

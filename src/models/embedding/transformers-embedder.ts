@@ -1,9 +1,9 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { fileChecksum } from '../hub/describe-remote-file.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
-import { badModel, type ModelFolder, type Pooling, readModelFolder } from './read-embedder-folder.ts';
+import { badModel, type EmbedderFolder, type Pooling, readEmbedderFolder } from './read-embedder-folder.ts';
 import { openOnnxSession, type OnnxSession } from './onnx-session.ts';
 import { sentenceTokenizer } from './sentence-tokenizer.ts';
+import { fileChecksum } from '../hub/file-checksum.ts';
 
 /**
  * Sentence encoder in the layout of transformers.js: pooling by the model's own files, texts truncated at its maximum, no
@@ -34,7 +34,7 @@ export class TransformersEmbedder implements Embedder {
    * @throws BenchError `bad-model` if files are missing or broken, or do not name the pooling
    */
   static async open(folder: string, runtime?: string): Promise<TransformersEmbedder> {
-    const model = readModelFolder(folder);
+    const model = readEmbedderFolder(folder);
     const { path, name, weightsPath, prompts } = model;
     try {
       const session = await openOnnxSession(weightsPath, runtime);
@@ -66,7 +66,7 @@ export class TransformersEmbedder implements Embedder {
 }
 
 /** Gives the model's own sentence vector, or pools its token vectors. @throws BenchError if nothing defines the pooling */
-async function evaluate(ids: readonly number[], session: OnnxSession, { path, pooling }: ModelFolder) {
+async function evaluate(ids: readonly number[], session: OnnxSession, { path, pooling }: EmbedderFolder) {
   const known: Readonly<Record<string, readonly number[]>> = {
     input_ids: ids,
     attention_mask: ids.map(() => 1),

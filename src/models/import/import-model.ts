@@ -1,46 +1,19 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { cacheFolder } from '../../config/cache-folder.ts';
 import { embedderFiles } from '../embedding/read-embedder-folder.ts';
 import { type ModelFile, modelFiles, storeModelFile } from '../model-files.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../model-registry.ts';
-import { type ImportSource, type OfferedFile, openImportSource } from './import-source.ts';
-import { importPart } from './import-model-part.ts';
+import { type ImportSource, type ImportFile, openImportSource } from './import-source.ts';
+import { importModelPart } from './import-model-part.ts';
 import { stageFile } from './stage-file.ts';
-
-/** A model that a user imported and the registry does not know. */
-export interface ImportedModel {
-  readonly kind: ModelEntry['kind'];
-  /** The name of its file without the ending, or of its folder. */
-  readonly name: string;
-  readonly path: string;
-}
+import { type ImportedModel, GGUF, importedPath } from './imported-models.ts';
 
 /** Reads a GGUF file, to see that it can be used. @throws BenchError `bad-model` */
 type InspectModel = (path: string) => Promise<unknown>;
 
-const GGUF = /\.gguf$/i;
 /** Files of weights: one with the name and the length of an entry's file but other bytes is damaged. */
 const WEIGHTS = /\.(gguf|onnx)$/i;
-
-const folder = (): string => join(cacheFolder(), 'imported');
-
-/** The place of an imported model: a GGUF file, or an embedder's folder. */
-function importedPath(kind: ImportedModel['kind'], name: string): string {
-  return join(folder(), kind === 'embedder' ? name : `${name}.gguf`);
-}
-
-export function importedModels(): ImportedModel[] {
-  if (!existsSync(folder())) return [];
-  return readdirSync(folder())
-    .sort()
-    .flatMap((file): ImportedModel[] => {
-      const path = join(folder(), file);
-      if (statSync(path).isDirectory()) return [{ kind: 'embedder', name: file, path }];
-      return GGUF.test(file) ? [{ kind: 'language-model', name: file.replace(GGUF, ''), path }] : [];
-    });
-}
 
 /**
  * Imports the models of a GGUF file, a folder or an archive into the cache.
@@ -83,12 +56,12 @@ export async function importKnownFiles(
     registry = modelRegistry,
     signal,
   }: { readonly registry?: readonly ModelEntry[]; readonly signal?: AbortSignal | undefined } = {},
-): Promise<{ readonly known: readonly ModelFile[]; readonly others: readonly OfferedFile[] }> {
+): Promise<{ readonly known: readonly ModelFile[]; readonly others: readonly ImportFile[] }> {
   const candidates = registry.flatMap(modelFiles);
-  const part = await importPart(source, candidates, signal);
+  const part = await importModelPart(source, candidates, signal);
   if (part !== undefined) return { known: [part], others: [] };
   const known: ModelFile[] = [];
-  const others: OfferedFile[] = [];
+  const others: ImportFile[] = [];
   for (const file of source.files) {
     const before = known.length;
     for (const candidate of candidates.filter(({ bytes }) => bytes === file.bytes)) {
@@ -112,7 +85,7 @@ export async function importKnownFiles(
 
 async function importLanguageModel(
   source: ImportSource,
-  file: OfferedFile,
+  file: ImportFile,
   inspect: InspectModel,
   signal: AbortSignal | undefined,
 ): Promise<ImportedModel> {
@@ -132,16 +105,16 @@ async function importLanguageModel(
 }
 
 /** The folders that hold all files of an embedder, with the files by their places; weights may lie beside the others. */
-function offeredEmbedders(offered: readonly OfferedFile[]): (readonly [string, ReadonlyMap<string, OfferedFile>])[] {
+function offeredEmbedders(offered: readonly ImportFile[]): (readonly [string, ReadonlyMap<string, ImportFile>])[] {
   const byPath = new Map(offered.map((file) => [file.path, file]));
   const configs = offered.filter(({ path }) => posix.basename(path) === 'config.json');
   return configs.flatMap(({ path }) => {
     const folder = posix.dirname(path);
-    const at = (place: string): OfferedFile | undefined => byPath.get(posix.join(folder, place));
-    const weightsAt = (place: string): OfferedFile | undefined => at(place) ?? at(posix.basename(place));
+    const at = (place: string): ImportFile | undefined => byPath.get(posix.join(folder, place));
+    const weightsAt = (place: string): ImportFile | undefined => at(place) ?? at(posix.basename(place));
     const weights = embedderFiles.weights.find((place) => weightsAt(place) !== undefined);
     if (weights === undefined || embedderFiles.required.some((place) => at(place) === undefined)) return [];
-    const files = new Map<string, OfferedFile>([[weights, weightsAt(weights)!]]);
+    const files = new Map<string, ImportFile>([[weights, weightsAt(weights)!]]);
     for (const place of [...embedderFiles.required, ...embedderFiles.optional]) {
       const file = at(place);
       if (file !== undefined) files.set(place, file);
@@ -153,7 +126,7 @@ function offeredEmbedders(offered: readonly OfferedFile[]): (readonly [string, R
 async function importEmbedder(
   source: ImportSource,
   place: string,
-  files: ReadonlyMap<string, OfferedFile>,
+  files: ReadonlyMap<string, ImportFile>,
   signal: AbortSignal | undefined,
 ): Promise<ImportedModel> {
   const fileName = place === '.' ? basename(source.path).replace(/\.(zip|whl)$/i, '') : posix.basename(place);

@@ -12,7 +12,7 @@ const MAX_ENTRIES = 100_000;
 const MAX_COMPRESSION = 200;
 
 /** One file of what a user imports. */
-export interface OfferedFile {
+export interface ImportFile {
   /** Its place in the folder or archive, with `/`; the name of a single file. It is shown and compared, never opened. */
   readonly path: string;
   readonly bytes: number;
@@ -25,7 +25,7 @@ export interface OfferedFile {
 export interface ImportSource extends Disposable {
   /** As the user named it. */
   readonly path: string;
-  readonly files: readonly OfferedFile[];
+  readonly files: readonly ImportFile[];
 }
 
 /**
@@ -35,7 +35,7 @@ export interface ImportSource extends Disposable {
 export async function openImportSource(path: string): Promise<ImportSource> {
   const stats = fileStats(path);
   if (stats === undefined) throw new BenchError('not-found', `${path}: no such file or folder`, 'check its name');
-  const source = (files: readonly OfferedFile[]) => ({ path, files, [Symbol.dispose]: () => undefined });
+  const source = (files: readonly ImportFile[]) => ({ path, files, [Symbol.dispose]: () => undefined });
   if (stats.isDirectory()) return source(folderFiles(path));
   // Reading a pipe would block.
   const magic = stats.isFile() ? firstBytes(path, 4) : '';
@@ -68,7 +68,7 @@ function firstBytes(path: string, count: number): string {
   }
 }
 
-function localFile(file: string, path: string, bytes: number): OfferedFile {
+function localFile(file: string, path: string, bytes: number): ImportFile {
   return { path, bytes, open: () => Promise.resolve(createReadStream(file)) };
 }
 
@@ -76,8 +76,8 @@ function localFile(file: string, path: string, bytes: number): OfferedFile {
  * All files below a folder. Links are followed, as the folders of the hub's own tools are made of them.
  * @throws BenchError `bad-data` for a folder with too many files to be a model's
  */
-function folderFiles(folder: string): OfferedFile[] {
-  const found: OfferedFile[] = [];
+function folderFiles(folder: string): ImportFile[] {
+  const found: ImportFile[] = [];
   const visit = (place: string, level: number): void => {
     for (const name of readdirSync(join(folder, place))) {
       const path = place === '' ? name : `${place}/${name}`;
@@ -104,7 +104,7 @@ async function openZip(path: string): Promise<ImportSource> {
     zip = await openPromise(path, { autoClose: false, validateEntrySizes: true });
     if (zip.entryCount > MAX_ENTRIES) throw new Error(`it has ${zip.entryCount} entries`);
     const opened = zip;
-    const files: OfferedFile[] = [];
+    const files: ImportFile[] = [];
     for await (const entry of zip.eachEntry()) {
       if (!entry.fileName.endsWith('/')) files.push(zippedFile(path, opened, entry));
     }
@@ -115,7 +115,7 @@ async function openZip(path: string): Promise<ImportSource> {
   }
 }
 
-function zippedFile(path: string, zip: ZipFile, entry: Entry): OfferedFile {
+function zippedFile(path: string, zip: ZipFile, entry: Entry): ImportFile {
   const { fileName, uncompressedSize, compressedSize, crc32 } = entry;
   const open = async (): Promise<Readable> => {
     try {

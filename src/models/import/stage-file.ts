@@ -7,7 +7,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { isProcessRunning } from '../../base/is-process-running.ts';
-import type { ImportSource, OfferedFile } from './import-source.ts';
+import type { ImportSource, ImportFile } from './import-source.ts';
 
 const ELSEWHERE = 'or name another folder with DKI_BENCH_CACHE';
 
@@ -15,7 +15,7 @@ const ELSEWHERE = 'or name another folder with DKI_BENCH_CACHE';
  * Copies a file of a source into the cache. The copy is deleted on disposal unless it was moved to its place.
  * @throws BenchError `bad-data` where an archive is damaged, `disk` if there is not enough space
  */
-export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, file: OfferedFile, signal?: AbortSignal) {
+export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, file: ImportFile, signal?: AbortSignal) {
   const folder = join(cacheFolder(), 'incoming');
   const path = join(folder, `${process.pid}-${randomUUID()}`);
   const content = await file.open();
@@ -56,7 +56,7 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
 /** Writes a file, checks it against what its source states, and gives its sha-256. */
 async function write(
   content: AsyncIterable<Uint8Array>,
-  { bytes, crc32: stated }: OfferedFile,
+  { bytes, crc32: stated }: ImportFile,
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<string> {

@@ -1,10 +1,10 @@
 import { editDistance } from '../../../base/edit-distance.ts';
 import type { Language } from '../../../base/language.ts';
-import type { UserLanguage } from '../../../data/dataset.ts';
-import { containsTokens, normalise, tokensOf } from '../../../data/normalise-text.ts';
+import { containsTokens, normalise, splitTokens } from '../../../data/normalise-text.ts';
 import type { WrongClass } from '../../../store/records/turn-record.ts';
 import { isAbstention } from './abstention.ts';
 import { tokenF1 } from './text-overlap.ts';
+import type { UserLanguage } from '../../../data/user-language.ts';
 
 interface AnswerUnderTest extends UserLanguage {
   readonly answer: string;
@@ -37,8 +37,8 @@ function isNearCopy(answer: string, golds: readonly string[], language: Language
 }
 
 function bringsNewWord(test: AnswerUnderTest): boolean {
-  const shown = new Set(test.shownTexts.flatMap((text) => tokensOf(text, test.language)));
-  return tokensOf(test.answer, test.language).some((token) => !shown.has(token) && !FUNCTION_WORDS.includes(token));
+  const shown = new Set(test.shownTexts.flatMap((text) => splitTokens(text, test.language)));
+  return splitTokens(test.answer, test.language).some((token) => !shown.has(token) && !FUNCTION_WORDS.includes(token));
 }
 
 /**

@@ -1,11 +1,11 @@
 import { countSentences, firstSentence } from '../../../base/sentence-boundaries.ts';
-import type { UserLanguage } from '../../../data/dataset.ts';
-import { type Span, spansOf, type Word, wordsOf, wordsOfVersion1 } from '../../../data/split-words.ts';
+import { type Span, findSpans, type Word, splitWords, splitWordsVersion1 } from '../../../data/split-words.ts';
 import { isAbstention } from './abstention.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 import { hasNegation, isNegated } from './negation.ts';
 import { exactMatch, squadExactMatch } from './text-overlap.ts';
 import type { Language } from '../../../base/language.ts';
+import type { UserLanguage } from '../../../data/user-language.ts';
 
 export interface AnswerSetting extends UserLanguage {
   readonly query: string;
@@ -22,7 +22,7 @@ export interface AnswerSetting extends UserLanguage {
 const wordSplitter =
   ({ language, version = metricsVersion }: AnswerSetting) =>
   (text: string): Word[] =>
-    (version === 1 ? wordsOfVersion1 : wordsOf)(text, language);
+    (version === 1 ? splitWordsVersion1 : splitWords)(text, language);
 
 /** An answer with this many unrequested values is a recital; so is one with two, if only two were shown. */
 const RECITAL = 3;
@@ -33,7 +33,7 @@ function isWithin(span: Span, others: readonly Span[]): boolean {
 
 /** True if a text contains one of the golds and denies it. */
 function denies(words: readonly Word[], golds: readonly (readonly Word[])[], language: Language): boolean {
-  return golds.some((gold) => spansOf(words, gold).some((span) => isNegated(words, span, language)));
+  return golds.some((gold) => findSpans(words, gold).some((span) => isNegated(words, span, language)));
 }
 
 function sentenceHit(sentence: string, golds: readonly string[], setting: AnswerSetting): boolean {
@@ -43,14 +43,14 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
   const wanted = golds.map(cut);
   const asked = cut(query);
   const isGold = (form: readonly Word[]): boolean => {
-    return wanted.some((gold) => gold.length === form.length && spansOf(gold, form).length > 0);
+    return wanted.some((gold) => gold.length === form.length && findSpans(gold, form).length > 0);
   };
   const spansOfValues = (values: readonly string[]): Span[][] =>
     [...new Set(values)]
       .map(cut)
-      .filter((value) => !isGold(value) && spansOf(asked, value).length === 0)
-      .map((value) => spansOf(words, value));
-  const found = wanted.flatMap((gold) => spansOf(words, gold));
+      .filter((value) => !isGold(value) && findSpans(asked, value).length === 0)
+      .map((value) => findSpans(words, value));
+  const found = wanted.flatMap((gold) => findSpans(words, gold));
   const [wrong, idle] = [spansOfValues(rivals), spansOfValues(bystanders)];
   const others = [...wrong, ...idle].flat();
   // "Port Dral" is not found in "Port Dral East" where that is a value, nor "Port" in "Port Dral".
@@ -81,7 +81,7 @@ export function contains(answer: string, golds: readonly string[], setting: Answ
     const sentence = firstSentence(answer, countSentences(gold));
     return (
       !isAbstention(sentence, unknownAnswer, language) &&
-      spansOf(cut(sentence), words).length > 0 &&
+      findSpans(cut(sentence), words).length > 0 &&
       sentenceHit(sentence, golds, setting)
     );
   });

@@ -3,7 +3,7 @@
  * and is always scored by it; runs without one have version 1.
  *
  * 1: `exactMatch` and `memoryRecall` by SQuAD's normal form, `contains` by words without symbols.
- * 2: all three by `wordsOf`: numbers, signs, units, symbols and emojis count; SQuAD's exact match is `squadExactMatch`.
+ * 2: all three by `splitWords`: numbers, signs, units, symbols and emojis count; SQuAD's exact match is `squadExactMatch`.
  */
 export type MetricsVersion = 1 | 2;
 

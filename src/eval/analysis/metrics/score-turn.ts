@@ -1,4 +1,4 @@
-import { evidenceIsKnown, type UserLanguage } from '../../../data/dataset.ts';
+import { evidenceIsKnown } from '../../../data/dataset.ts';
 import { containsTokens } from '../../../data/normalise-text.ts';
 import type { FunnelStage, Scores } from '../../../store/records/turn-record.ts';
 import { isAbstention } from './abstention.ts';
@@ -7,6 +7,7 @@ import { type AnswerSetting, contains } from './contains.ts';
 import { locomoF1 } from './locomo-f1.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 import { textMetric } from './text-metrics.ts';
+import type { UserLanguage } from '../../../data/user-language.ts';
 
 export interface ScoredItem {
   readonly query: string;

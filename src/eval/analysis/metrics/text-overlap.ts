@@ -1,5 +1,5 @@
 import type { Language } from '../../../base/language.ts';
-import { containsTokens, normalise, tokensOf } from '../../../data/normalise-text.ts';
+import { containsTokens, normalise, splitTokens } from '../../../data/normalise-text.ts';
 import { holdsWords, wordForm } from '../../../data/split-words.ts';
 
 /** 1 if the answer has the words of one of the golds and no others, else 0. */
@@ -40,8 +40,8 @@ export function bagF1(answer: readonly string[], gold: readonly string[]): numbe
 
 /** Harmonic mean of token precision and recall over bags of tokens, 0 to 1, best over the golds (SQuAD's F1). */
 export function tokenF1(answer: string, golds: readonly string[], language: Language): number {
-  const tokens = tokensOf(answer, language);
-  return Math.max(0, ...golds.map((gold) => bagF1(tokens, tokensOf(gold, language))));
+  const tokens = splitTokens(answer, language);
+  return Math.max(0, ...golds.map((gold) => bagF1(tokens, splitTokens(gold, language))));
 }
 
 function longestCommonSubsequence(a: readonly string[], b: readonly string[]): number {
@@ -58,9 +58,9 @@ function longestCommonSubsequence(a: readonly string[], b: readonly string[]): n
 
 /** F1 of the longest common subsequence of tokens, best over the golds. @see Lin 2004, ROUGE, §3.1, with β = 1 */
 export function rougeL(answer: string, golds: readonly string[], language: Language): number {
-  const tokens = tokensOf(answer, language);
+  const tokens = splitTokens(answer, language);
   const scores = golds.map((gold) => {
-    const reference = tokensOf(gold, language);
+    const reference = splitTokens(gold, language);
     const common = longestCommonSubsequence(tokens, reference);
     return common === 0 ? 0 : (2 * common) / (tokens.length + reference.length);
   });
@@ -102,8 +102,8 @@ function nearestLength(length: number, references: readonly (readonly string[])[
  * @see Papineni et al. 2002; Chen and Cherry 2014, smoothing 3; Post 2018, sacreBLEU, with `effective_order`
  */
 export function bleu(answer: string, golds: readonly string[], language: Language): number {
-  const tokens = tokensOf(answer, language);
-  const references = golds.map((gold) => tokensOf(gold, language)).filter(({ length }) => length > 0);
+  const tokens = splitTokens(answer, language);
+  const references = golds.map((gold) => splitTokens(gold, language)).filter(({ length }) => length > 0);
   if (tokens.length === 0 || references.length === 0) return 0;
   const order = Math.min(LONGEST, tokens.length);
   const found = Array.from({ length: order }, (_, index) => matches(tokens, references, index + 1));

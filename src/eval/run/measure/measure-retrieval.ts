@@ -1,8 +1,8 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { searchingRetrieverNames } from '../../../config/retriever-names.ts';
 import { type SalienceWeights, writeSalienceWeights } from '../../../config/salience-weights.ts';
-import { type DatasetItem, indexChanges } from '../../../data/dataset.ts';
-import { mentionUsers } from '../../../data/generators/repeated-mentions.ts';
+import type { DatasetItem } from '../../../data/dataset.ts';
+import { drawRepeatedMentions } from '../../../data/generators/repeated-mentions.ts';
 import { RETRIEVAL_MEMORIES, retrievalUsers } from '../../../data/generators/retrieval-data.ts';
 import { presetEmbedderName, presetModels } from '../../../models/preset-models.ts';
 import type { Retriever } from '../../../retrieval/retriever.ts';
@@ -16,6 +16,7 @@ import { salienceRule } from '../open-run-retriever.ts';
 import type { DrawnDataset } from '../plan/plan-users.ts';
 import { memoryEntry, type MemoryEntry } from '../data-to-system-input.ts';
 import type { MeasureContext } from '../suite.ts';
+import { indexChanges } from '../../../data/visible-memories.ts';
 
 const TOP_K = 10;
 const BASE = 'router' as const;
@@ -72,7 +73,7 @@ interface MeasuredStrategy {
 export async function measureRetrieval(context: MeasureContext): Promise<RetrievalMeasurements> {
   const { config, datasets, openRetriever, onStep, signal } = context;
   const generated: QuestionSet = { dataset: undefined, users: retrievalUsers(config.seed), leftOut: 0 };
-  const mentions: QuestionSet = { dataset: 'repeated mentions', users: mentionUsers(config.seed), leftOut: 0 };
+  const mentions: QuestionSet = { dataset: 'repeated mentions', users: drawRepeatedMentions(config.seed), leftOut: 0 };
   const sets = datasets.map(questionSet);
   const steps = [
     ...searchingStrategies(config).map((strategy) => ({ set: generated, strategy })),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
-import { type DatasetUser, visibleMemories } from '../../../data/dataset.ts';
+import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { meterDifference, type TokenMeter } from '../../../engine/token-meter.ts';
@@ -15,6 +15,7 @@ import { memoryEntry } from '../data-to-system-input.ts';
 import { watchCalls } from '../observe/turn-recorder.ts';
 import type { ServeContext } from '../suite.ts';
 import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load-generator.ts';
+import { visibleMemories } from '../../../data/visible-memories.ts';
 
 /** Number of rates, from `LOWEST` × the capacity of `rag` to `HIGHEST` × the best arm's capacity. */
 const RATES = 5;

@@ -10,7 +10,7 @@ import {
   tokenProbability,
 } from '../../../engine/next-distribution.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
-import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
+import type { DatasetItem } from '../../../data/dataset.ts';
 import { holdsWords } from '../../../data/split-words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
@@ -24,6 +24,7 @@ import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
 import { expectedInjection, type InjectedParts, injectedParts, turnAlpha } from './expected-injection.ts';
 import { type GivenForTurn, compareShownMemories } from './compare-shown-memories.ts';
 import { type ScorerParts, LikelihoodScorer, type TurnScore } from './likelihood-scorer.ts';
+import type { UserLanguage } from '../../../data/user-language.ts';
 
 const LIKELIEST_TOKENS = 10;
 

@@ -1,6 +1,5 @@
 import { type BenchConfig, randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import type { DownloadOptions } from '../../../models/hub/fetch-hub-file.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
 import { fetchModel } from '../../../models/fetch-model.ts';
 import { cacheState } from '../../../models/model-files.ts';
@@ -12,8 +11,9 @@ import {
   languageModelOfFile,
   languageModels,
 } from '../../../models/model-registry.ts';
-import { localEmbedder } from '../../../models/embedding/fetch-embedder.ts';
+import { fetchEmbedder } from '../../../models/embedding/fetch-embedder.ts';
 import type { EngineOpener } from '../../../engine/engine-adapter.ts';
+import type { DownloadOptions } from '../../../models/hub/download-file.ts';
 
 /** Replaces model names by local files, which it downloads, and fills in prompt options. @throws BenchError */
 export async function resolveModelOptions(config: BenchConfig, engines: EngineOpener, options: DownloadOptions = {}) {
@@ -27,7 +27,7 @@ export async function resolveModelOptions(config: BenchConfig, engines: EngineOp
   const defaults = defaultPrompt(entry, entry === undefined && (await hasChatTemplate(model, engines)));
   const open = Object.fromEntries(Object.entries(defaults).filter(([key]) => !given.includes(key)));
   const embedder = given.includes('embedder') ? config.embedder : (entry?.embedder ?? bestPresentEmbedder());
-  const filled = { ...config, ...open, embedder: await localEmbedder(embedder, options) };
+  const filled = { ...config, ...open, embedder: await fetchEmbedder(embedder, options) };
   // A resumed run keeps its general answer prefix.
   if (given.includes('generalAnswerPrefix')) return filled;
   return { ...filled, generalAnswerPrefix: fallbackAnswerPrefix(filled.answerPrefix, defaults) };

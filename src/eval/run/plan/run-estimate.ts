@@ -1,7 +1,8 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { type DatasetItem, type DatasetUser, visibleMemories } from '../../../data/dataset.ts';
+import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import { takesItem } from './plan-users.ts';
 import { isProbed, probeTurns } from '../prove/isolation-probe.ts';
+import { visibleMemories } from '../../../data/visible-memories.ts';
 
 export interface RunEstimate {
   readonly users: number;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { grammars } from '../../../base/language-phrasings.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { drawPreference, factKey, statement, USER, drawRelationValue } from '../../../data/generators/relations.ts';
+import { drawPreference, factKey, USER, drawRelationValue } from '../../../data/generators/relations.ts';
 import { holdsWords } from '../../../data/split-words.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -10,6 +10,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmIsolation, IsolationProbe } from '../../../store/records/run-probes.ts';
 import type { BenchSystem, ChatRequest } from '../../../systems/memory-system.ts';
 import type { MemoryKeeper } from '../../../systems/memory-keeper.ts';
+import { statement } from '../../../data/generators/word-facts.ts';
 
 /** Canaries are in English, whatever the language of the run. */
 const grammar = grammars.en;

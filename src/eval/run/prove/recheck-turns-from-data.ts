@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import { textHash } from '../../../base/text-hash.ts';
-import { type DatasetUser, profileOf } from '../../../data/dataset.ts';
+import type { DatasetUser } from '../../../data/dataset.ts';
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
 import type { AnsweredTurn, Scores } from '../../../store/records/turn-record.ts';
 import { type StoredTurn, TurnRepository } from '../../../store/turn-repository.ts';
@@ -11,6 +11,7 @@ import { sumByName } from '../workers/add-counts.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type ScoredItem, scoreTurn, type SuccessRule } from '../../analysis/metrics/score-turn.ts';
+import { resolveUserLanguage } from '../../../data/user-language.ts';
 
 interface FileMemory {
   readonly memoryId: string;
@@ -253,7 +254,7 @@ function otherScores(
     keptIds: facts.memoryIds,
     shown,
   };
-  const profile = profileOf(item.language, user.languageProfile);
+  const profile = resolveUserLanguage(item.language, user.languageProfile);
   const again = scoreTurn({ ...item, acceptedAnswers: item.golds.slice(1) }, turn, profile, success);
   const names: readonly (keyof Scores)[] = isOwnSuccess ? SCORED : [...SCORED, ...DECIDED];
   // Donated memories are not among this user's lines, so that a wrong answer cannot be classified.
@@ -265,7 +266,7 @@ function otherScores(
 function goldFaults({ observed }: AnsweredTurn, { answer, language }: FileItem, user: DatasetUser): string[] {
   const { goldTokens: terms, goldLogProbability } = observed;
   if (goldLogProbability === null || terms.length === 0) return [];
-  const gold = answer ?? profileOf(language, user.languageProfile).unknownAnswer;
+  const gold = answer ?? resolveUserLanguage(language, user.languageProfile).unknownAnswer;
   const letters = (text: string): string => text.replace(/\s+/gu, '');
   // A token may hold only some of the bytes of a character, such as an emoji.
   const spells = (spelt: string, text: string): boolean =>

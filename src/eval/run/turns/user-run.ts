@@ -1,13 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import {
-  type DatasetItem,
-  type DatasetMemory,
-  type DatasetUser,
-  indexChanges,
-  profileOf,
-  visibleMemories,
-} from '../../../data/dataset.ts';
+import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { Scores } from '../../../store/records/turn-record.ts';
@@ -27,6 +20,8 @@ import { ExpectedPrefixReuse } from '../observe/expected-prefix-reuse.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
 import { turnSessionId, type TurnOutcome, writeTurns } from '../observe/write-turns.ts';
+import { indexChanges, visibleMemories } from '../../../data/visible-memories.ts';
+import { resolveUserLanguage } from '../../../data/user-language.ts';
 
 /** Consecutive turns with an unreachable engine that end the run. It can be resumed. */
 const MAX_UNREACHED = 2;
@@ -114,7 +109,7 @@ export class UserRun {
   async #prepare(item: DatasetItem, signal: AbortSignal): Promise<PreparedItem> {
     const { arms, controlUsers, keeper, settings } = this.#bench;
     const { userId, languageProfile } = this.#user;
-    const profile = profileOf(item.language, languageProfile);
+    const profile = resolveUserLanguage(item.language, languageProfile);
     const visible = visibleMemories(this.#user, item);
     await this.#index(visible);
     const question = itemQuestion(item, this.#user);
@@ -232,7 +227,7 @@ export class UserRun {
     const ids = (memories: readonly { readonly memoryId: string }[]) => memories.map(({ memoryId }) => memoryId);
     const { text: answer } = trace.answer;
     const given = { storedIds: ids(visible), retrievedIds: ids(trace.retrieved), keptIds: ids(memoriesUsed) };
-    const profile = profileOf(item.language, this.#user.languageProfile);
+    const profile = resolveUserLanguage(item.language, this.#user.languageProfile);
     return scoreTurn(item, { answer, ...given, shown }, profile, this.#bench.success);
   }
 }

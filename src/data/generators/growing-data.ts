@@ -1,0 +1,44 @@
+import { type Grammar, grammars } from '../../base/language-phrasings.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
+import type { ContextWindow, DatasetGenerator } from './dataset-generator.ts';
+import { datasetText, ordinal } from './generated-records.ts';
+import { GrowingUser } from './growing-user.ts';
+
+const VERSION = 2;
+const PRESET_USERS = 8;
+
+const languageMarks = { en: '', zh: 'z' } as const;
+
+export interface GrowthScope {
+  readonly random: SeededRandom;
+  readonly grammar: Grammar;
+  readonly index: number;
+  readonly window: ContextWindow;
+}
+
+interface GrowingSuite {
+  readonly suite: string;
+  readonly letter: string;
+  readonly presetUsers?: number;
+  readonly grow: (user: GrowingUser, scope: GrowthScope) => Promise<void> | void;
+}
+
+/** Generators of the data sets of a suite, `SUITE-LANGUAGE` for each language. */
+export function growingData({ suite, letter, presetUsers = PRESET_USERS, grow }: GrowingSuite): DatasetGenerator[] {
+  return Object.values(grammars).map((grammar) => {
+    const { language } = grammar;
+    const name = `${suite}-${language}`;
+    const make: DatasetGenerator['make'] = async (seed, count, window) => {
+      const random = new SeededRandom(seed);
+      const users: GrowingUser[] = [];
+      for (let index = 0; index < count; index++) {
+        const user = new GrowingUser(random, grammar, `${letter}${languageMarks[language]}${ordinal(index)}`);
+        await grow(user, { random, grammar, index, window });
+        users.push(user);
+      }
+      const records = users.flatMap(({ memories, items }) => [...memories, ...items]);
+      return datasetText({ name, language, version: VERSION, seed }, records);
+    };
+    return { name, suites: [suite], language, presetUsers, make };
+  });
+}
