@@ -53,3 +53,9 @@ test('the only user of a language gets memories from the bundled data set in it'
   for (const { content } of shown) expect(own).not.toContain(content);
   expect(await controlUsers([alone!, other!])).toEqual([alone, other]);
 });
+
+test('the only user of a language without a bundled data set gets no donors', async () => {
+  const german = { ...asker!, languageProfile: { ...asker!.languageProfile, language: 'de' } };
+  expect(await controlUsers([german])).toEqual([german]);
+  expect(shownTo(german, 2, [german])).toEqual([]);
+});

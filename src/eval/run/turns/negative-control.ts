@@ -39,6 +39,7 @@ export async function controlUsers(users: readonly DatasetUser[]): Promise<reado
   const speakers = Map.groupBy(users, ({ languageProfile }): Language => languageProfile.language);
   const alone = [...speakers].filter(([, own]) => own.length === 1).map(([language]) => language);
   const bundled = shippedDatasets();
-  const others = await Promise.all(alone.map((language) => readDataset(bundled.get(`recall-${language}`)!)));
+  const files = alone.flatMap((language) => bundled.get(`recall-${language}`) ?? []);
+  const others = await Promise.all(files.map((file) => readDataset(file)));
   return [...users, ...others.flatMap((dataset) => dataset.users)];
 }
