@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { EngineAudit } from '../store/records/engine-audit.ts';
 import type { BaseSession, SessionParts } from './base-session.ts';
-import { SessionCells } from './session-cells.ts';
+import { SessionCells } from './sequence-state.ts';
 import type { Checkpoint } from './session-checkpoint.ts';
 import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';

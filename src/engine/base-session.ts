@@ -2,7 +2,7 @@ import { BenchError } from '../base/bench-error.ts';
 import type { Checkpoint } from './session-checkpoint.ts';
 import { type CapabilityName, type EngineCapabilities, requireCapability } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
-import { requireSpace } from './context-window.ts';
+import { type SequenceState, type SessionCells, requireSpace } from './sequence-state.ts';
 import type {
   CallOptions,
   CheckpointOptions,
@@ -14,8 +14,6 @@ import type {
 } from './engine-session.ts';
 import type { KvTransfer } from './llama-state/kv-transfer.ts';
 import type { SequenceScore } from './sequence-score.ts';
-import type { SequenceState } from './sequence-state.ts';
-import type { SessionCells } from './session-cells.ts';
 import { requireRange, type TokenIds, type TokenRange } from './token-id.ts';
 import type { TokenMeter } from './token-meter.ts';
 

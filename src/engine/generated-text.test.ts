@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { decodeTokens } from './decode-tokens.ts';
-import { generatedText, stableText } from './generated-text.ts';
+import { decodeTokens, generatedText, stableText } from './generated-text.ts';
 import type { GenerationLimits } from './engine-session.ts';
 
 /** One byte per token, so that characters outside ASCII are split between tokens. */

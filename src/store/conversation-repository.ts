@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { Repository } from './database.ts';
 import type { TokenCounts } from './records/turn-record.ts';
-import { type ConversationRow, conversations, sessions } from './schema.ts';
+import { auditLogs, type ConversationRow, conversations, sessions } from './schema.ts';
 
 type AnswerFields = 'injectionMode' | 'injectionAlpha' | 'memoryIds' | 'latencyMs';
 
@@ -55,5 +55,18 @@ export class ConversationRepository extends Repository {
     return this.database
       .guard((query) => query.select().from(conversations).where(where).orderBy(order).limit(maxMessages).all())
       .reverse();
+  }
+}
+
+export class AuditLogRepository extends Repository {
+  log(entry: Omit<typeof auditLogs.$inferInsert, 'id' | 'createdAt'>): string {
+    const id = randomUUID();
+    const row = { ...entry, id, createdAt: Date.now() };
+    this.database.guard((query) => query.insert(auditLogs).values(row).run());
+    return id;
+  }
+
+  getBySession(sessionId: string) {
+    return this.select(auditLogs, eq(auditLogs.sessionId, sessionId));
   }
 }

@@ -1,5 +1,5 @@
 import type { CallOptions, Generation, GenerationLimits, Retry } from '../engine-session.ts';
-import { decodeTokens } from '../decode-tokens.ts';
+import { decodeTokens } from '../generated-text.ts';
 import type { ServerErrors } from './server-errors.ts';
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 

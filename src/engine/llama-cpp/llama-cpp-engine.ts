@@ -7,8 +7,7 @@ import { type Engine, type FirstLayersOptions, firstLayersCapability } from '../
 import { FirstLayerEngines } from '../first-layer-engines.ts';
 import { writeFirstLayers } from '../gguf/write-first-layers.ts';
 import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
-import { chunkRule } from './prefill-chunks.ts';
-import { LlamaCppSession } from './llama-cpp-session.ts';
+import { LlamaCppSession, chunkRule } from './llama-cpp-session.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
 import { NativeSequence } from './native-sequence.ts';
 

@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { BaseEngine, type EngineParts } from '../base-engine.ts';
 import type { SessionParts } from '../base-session.ts';
-import type { SessionCells } from '../session-cells.ts';
+import type { SessionCells } from '../sequence-state.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
 import { sessionWindow } from '../context-window.ts';

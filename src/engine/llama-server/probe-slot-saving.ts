@@ -9,8 +9,14 @@ import { kvObstacle } from '../gguf/missing-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { type ParsedState, parseState, type StateForm } from '../llama-state/state-file.ts';
-import { keyRowBytes, type KvLayout, numberBytes, type Rotary, valueRowBytes } from '../sequence-state.ts';
-import { SessionCells } from '../session-cells.ts';
+import {
+  type KvLayout,
+  type Rotary,
+  SessionCells,
+  keyRowBytes,
+  numberBytes,
+  valueRowBytes,
+} from '../sequence-state.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 import { Slot } from './slot.ts';
 import { SlotKvFiles } from './slot-kv-files.ts';

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import type { SessionCells } from '../session-cells.ts';
+import type { SessionCells } from '../sequence-state.ts';
 import type { SavableSequence } from '../llama-state/kv-transfer.ts';
 import {
   gatherCells,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Checkpoint } from '../session-checkpoint.ts';
-import { CheckpointMemory, type StateHeader } from './checkpoint-memory.ts';
+import { CheckpointMemory, type StateHeader } from './checkpoint-storage.ts';
 
 const header: StateHeader = {
   tokens: Int32Array.of(4, 5),

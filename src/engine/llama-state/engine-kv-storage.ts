@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { EngineRequest } from '../engine-adapter.ts';
-import type { SessionCells } from '../session-cells.ts';
-import { CheckpointFolder } from './checkpoint-folder.ts';
-import { CheckpointMemory } from './checkpoint-memory.ts';
+import type { SessionCells } from '../sequence-state.ts';
+import { CheckpointFolder, CheckpointMemory } from './checkpoint-storage.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { KvTransfer, type SavableSequence, type StateFacts } from './kv-transfer.ts';
 

@@ -4,14 +4,19 @@ import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
 import type { Checkpoint } from '../session-checkpoint.ts';
-import { requireSpace, type Window } from '../context-window.ts';
+import type { Window } from '../context-window.ts';
+import {
+  type KvLayout,
+  type SequenceState,
+  SessionCells,
+  keyRowBytes,
+  requireSpace,
+  sameLayout,
+  valueRowBytes,
+} from '../sequence-state.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
-import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRowBytes } from '../sequence-state.ts';
-import { SessionCells } from '../session-cells.ts';
 import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
-import type { CheckpointFolder } from './checkpoint-folder.ts';
-import { MemoryFile } from './memory-file.ts';
-import type { CheckpointMemory, StateHeader } from './checkpoint-memory.ts';
+import { type CheckpointFolder, type CheckpointMemory, MemoryFile, type StateHeader } from './checkpoint-storage.ts';
 import {
   type FileCells,
   fileTensors,

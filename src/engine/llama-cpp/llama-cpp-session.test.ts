@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chunkRule, chunkTokens } from './prefill-chunks.ts';
+import { chunkRule, chunkTokens } from './llama-cpp-session.ts';
 
 function sizes(count: number, largest: number, lastAtLeast?: number, multiple = 1): number[] {
   const tokens = Array.from({ length: count }, (_, index) => index);

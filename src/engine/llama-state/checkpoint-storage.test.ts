@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { errorLike } from '../../../test/fixtures/error-like.ts';
 import { irregularFiles } from '../../../test/fixtures/irregular-files.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
-import { CheckpointFolder } from './checkpoint-folder.ts';
+import { CheckpointFolder } from './checkpoint-storage.ts';
 
 it.each(irregularFiles)('%s instead of a KV file is refused, and can be deleted', async (_, make) => {
   using folder = new TestFolder();
