@@ -29,3 +29,10 @@ export function specialTokenError(text: string, token: TokenId | string): BenchE
     'remove it: texts of users and memories must not forge roles or the end of a turn',
   );
 }
+
+export function commonLength(a: readonly number[], b: readonly number[]): number {
+  const limit = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < limit && a[length] === b[length]) length++;
+  return length;
+}

@@ -1,3 +1,4 @@
+import { BenchError } from '../base/bench-error.ts';
 import type { EngineSession, Generation, GenerationLimits } from '../engine/engine-session.ts';
 import { meterDifference, type TokenMeter } from '../engine/token-meter.ts';
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
@@ -24,10 +25,10 @@ import {
 } from './prompt/build-prompt.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import { shownMemories } from './prompt/select-within-budget.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { KvTools } from '../kv/timed-kv-functions.ts';
-import { type MemoryKeeper, type RetrievalSettings, retrieveForTurn } from './memory-keeper.ts';
+import type { MemoryKeeper } from './memory-keeper.ts';
+import { type RetrievalSettings, retrieveForTurn } from './retrieve-for-turn.ts';
 
 /** An engine, and the session that a system answers in. */
 export interface OpenEngine {
@@ -301,4 +302,17 @@ export function answerRecord({ text, tokens, stop, thoughtTokens }: Generation, 
     ...(prefix === '' ? {} : { prefix: withPrefix(prefix, text).slice(0, -text.length || undefined) }),
     ...(thoughtTokens === 0 ? {} : { thoughtTokens }),
   };
+}
+
+/** The memories that a prompt may show, or the records of a summary. @throws BenchError `bad-option` without one */
+function shownMemories(
+  { memories, summary }: RetrievedMemories,
+  { memoriesAs = 'lines' }: PromptRules,
+): RetrievedMemories['memories'] {
+  if (memoriesAs === 'lines') return memories;
+  if (summary !== undefined) return summary.records;
+  // An empty query: nothing was retrieved, and there is nothing to sum up.
+  if (memories.length === 0) return memories;
+  const message = 'an arm that shows the summary of its retriever was given memories without one';
+  throw new BenchError('bad-option', message, 'add --retriever tiered, or choose another arm, such as rag');
 }

@@ -5,7 +5,7 @@ import { kvTools } from '../kv/timed-kv-functions.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import { SingleSessionSystem } from './single-session-system.ts';
-import { keptSinkTokens } from './prefill/gather-blocks.ts';
+import { keptSinkTokens } from './prefill/sink-tokens.ts';
 import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor-gate.ts';
 import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
 import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';

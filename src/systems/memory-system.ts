@@ -5,8 +5,8 @@ import type { MemorySearchResult, RetrievalSummary } from '../retrieval/retrieve
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { AnswerRecord, RetrievalRecord, Timings, TokenCounts, TurnAccount } from '../store/records/turn-record.ts';
-import type { AnswerOpening } from './prompt/answer-prefix.ts';
-import type { MemoryText } from './prompt/prefix-parts.ts';
+import type { AnswerOpening } from './prompt/answer-places.ts';
+import type { MemoryText } from './prompt/precomputed-lines.ts';
 
 /**
  * A system that answers its users with the help of memories. Any number of calls may be made at once: turns that find no

@@ -2,7 +2,8 @@ import type { Engine } from '../engine/engine.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import { SingleSessionSystem } from './single-session-system.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
-import { CachedTextPrefill, EngineCachePrefill, textPrefill } from './prefill/text-prefill.ts';
+import { CachedTextPrefill, EngineCachePrefill } from './prefill/cached-text-prefill.ts';
+import { textPrefill } from './prefill/text-prefill.ts';
 import type { SystemParts } from './answer-turn.ts';
 
 export interface RAGSystemParts extends SystemParts {

@@ -11,9 +11,9 @@ import type {
   SearchOptions,
   SystemStats,
 } from './memory-system.ts';
-import { WHOLE_PROMPT } from './prefill/text-prefill.ts';
+import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
 import { openPromptForm } from './prompt/chat-form.ts';
-import { type MemoryText, precomputedLines } from './prompt/prefix-parts.ts';
+import { type MemoryText, precomputedLines } from './prompt/precomputed-lines.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { formFor, systemPromptFor } from './prompt/build-prompt.ts';
 import { TurnQueue } from './turn-queue.ts';

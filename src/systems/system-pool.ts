@@ -8,8 +8,8 @@ import type {
   SearchOptions,
   SystemStats,
 } from './memory-system.ts';
-import { WHOLE_PROMPT } from './prefill/text-prefill.ts';
-import type { MemoryText } from './prompt/prefix-parts.ts';
+import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
+import type { MemoryText } from './prompt/precomputed-lines.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /** Systems of one arm with a session each: a turn takes the first that is free. They share memories and KV store. */

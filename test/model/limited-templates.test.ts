@@ -1,7 +1,7 @@
 import { Template } from '@huggingface/jinja';
 import { expect, it } from 'vitest';
 import { modelShapes } from '../../src/engine/gguf/random-model/model-shapes.ts';
-import { LimitedTemplate } from '../../src/systems/prompt/chat-template.ts';
+import { LimitedTemplate } from '../../src/systems/prompt/limited-template.ts';
 
 it('a template within the limits gives what the library gives, its own refusals too', () => {
   const messages = Array.from({ length: 200 }, (_, index) => ({

@@ -27,7 +27,7 @@ const RECORDER = 'src/eval/run/observe/turn-recorder.ts';
 const WRITER = 'src/eval/run/observe/write-turns.ts';
 const OBSERVER = 'src/eval/run/observe/post-turn-measurements.ts';
 const SCORES = 'src/eval/analysis/metrics/score-turn.ts';
-const TEXT_PREFILL = 'src/systems/prefill/text-prefill.ts';
+const TEXT_PREFILL = 'src/systems/prefill/cached-text-prefill.ts';
 
 /** Tests of what reports say, of judges, of servers and of queues. */
 const REPORTS = [

@@ -5,7 +5,8 @@ import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';
 import { prefixParts } from '../../../src/systems/prompt/prefix-parts.ts';
 import { buildPrompt, type PromptRules } from '../../../src/systems/prompt/build-prompt.ts';
 import { PromptTokenizer } from '../../../src/systems/prompt/prompt-tokenizer.ts';
-import { memorySegment, querySegments } from '../../../src/systems/prompt/prompt-form.ts';
+import { memorySegment } from '../../../src/systems/prompt/memory-line.ts';
+import { querySegments } from '../../../src/systems/prompt/plain-form.ts';
 
 /** Labels are the same at every position, so that a block serves any order; memories may fill the window. */
 export const RULES: Omit<PromptRules, 'windowTokens'> = {

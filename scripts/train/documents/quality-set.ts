@@ -1,5 +1,6 @@
 import { grammars, type Grammar } from '../../../src/base/language-phrasings.ts';
-import { joinSegments, memoryFooterSegment } from '../../../src/systems/prompt/prompt-form.ts';
+import { joinSegments } from '../../../src/systems/prompt/prompt-form.ts';
+import { memoryFooterSegment } from '../../../src/systems/prompt/plain-form.ts';
 import { containsTokens } from '../../../src/data/normalise-text.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { CURRICULUM } from './curriculum.ts';

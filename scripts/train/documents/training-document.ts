@@ -1,13 +1,12 @@
 import { grammars, type Grammar } from '../../../src/base/language-phrasings.ts';
+import { memoryHeader } from '../../../src/systems/prompt/prompt-form.ts';
+import { memorySegment, type LabelStyle } from '../../../src/systems/prompt/memory-line.ts';
 import {
   historySegments,
   memoryFooterSegment,
-  memoryHeader,
-  memorySegment,
   querySegments,
   systemSegment,
-  type LabelStyle,
-} from '../../../src/systems/prompt/prompt-form.ts';
+} from '../../../src/systems/prompt/plain-form.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import {
   LANGUAGES,

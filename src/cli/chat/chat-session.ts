@@ -23,7 +23,7 @@ import {
 } from '../../systems/memory-system.ts';
 import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import { WHOLE_PROMPT } from '../../systems/prefill/text-prefill.ts';
+import { WHOLE_PROMPT } from '../../systems/prefill/cached-text-prefill.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { chatArm } from './chat-arms.ts';
 import { type ChatTurn, chatTurnForDisplay } from './chat-turn-for-display.ts';

@@ -2,7 +2,7 @@ import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { parseEviction } from '../../kv/eviction-scores.ts';
 import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
-import { keptSinkTokens } from '../prefill/gather-blocks.ts';
+import { keptSinkTokens } from '../prefill/sink-tokens.ts';
 import { type JoinRecipe, makingOf, parseRecipe, type RecipeName, recipeName, SHARE } from '../prefill/join-recipe.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { type BlockSettings, recipeWith } from './block-settings.ts';

@@ -1,4 +1,3 @@
-import { BenchError } from '../../base/bench-error.ts';
 import { memoize } from '../../base/memoize.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
@@ -10,6 +9,7 @@ import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { MemoryLine, MemoryLines } from '../prompt/prefix-parts.ts';
 import { computeExactly, holdsTokens, requireInSession, requireTokens } from './verify-kv-tokens.ts';
 import type { KvParts } from './prefill-strategy.ts';
+import { sinkTokens } from './sink-tokens.ts';
 
 export interface BlockContext extends KvParts<BlockStore> {
   /** Its meter counts every block that is built. */
@@ -137,22 +137,6 @@ async function gatherBlock(
   };
   const state = await computeExactly(compute, store);
   return { key, start, state, origin: 'computed', computeMs: performance.now() - begin };
-}
-
-/** The first tokens, where sinks lie. @see StreamingLLM, arXiv 2309.17453 @throws BenchError `bad-option` if fewer */
-export function sinkTokens({ sink }: BlockMaking, header: readonly TokenId[]): readonly TokenId[] {
-  if (sink === undefined) return [];
-  if (sink.tokens <= header.length) return header.slice(0, sink.tokens);
-  throw new BenchError(
-    'bad-option',
-    `@sink=${sink.tokens}: the prompt has ${header.length} tokens in front of its memories`,
-    `choose at most ${header.length}`,
-  );
-}
-
-/** Sink tokens that stay in front of each block in the sequence, besides those of the prompt: 0 where they are dropped. */
-export function keptSinkTokens({ sink }: BlockMaking): number {
-  return sink?.kept === true ? sink.tokens : 0;
 }
 
 /** Cuts cells of one evaluation: header, the front that blocks attend to, and kept sink tokens; null for none of these. */

@@ -10,7 +10,7 @@ import {
   reevaluate,
   scoreTokensToRecompute,
 } from './score-tokens-to-recompute.ts';
-import { requireCells } from './prefix-cells.ts';
+import { requireCells } from '../../engine/engine-capabilities.ts';
 import { isScored, leavesChoice, selectTokensToRecompute, type TokenSelection } from './select-tokens-to-recompute.ts';
 
 export interface RankedBlock {

@@ -6,18 +6,19 @@ import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import { type MemoryLines, type PrefixParts, prefixParts } from '../prompt/prefix-parts.ts';
 import { requireInSession, tokensByPosition } from './verify-kv-tokens.ts';
-import { type BlockContext, gatherBlocks, type GatheredBlocks, keptSinkTokens, sinkTokens } from './gather-blocks.ts';
+import { type BlockContext, gatherBlocks, type GatheredBlocks } from './gather-blocks.ts';
+import { keptSinkTokens, sinkTokens } from './sink-tokens.ts';
 import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
 import { joinAndRecompute, type PlacedBlocks } from './join-and-recompute.ts';
 import { countTokens } from './select-tokens-to-recompute.ts';
 import {
   type KvParts,
   type PrefillAccount,
-  prefillAsText,
   type Prefilled,
   type PrefillStrategy,
   type TurnContext,
 } from './prefill-strategy.ts';
+import { prefillAsText } from './text-prefill.ts';
 
 /** Settings of joined blocks. A recipe that recomputes evicts nothing. */
 export interface JoinedBlocksOptions extends KvParts<BlockStore> {

@@ -1,5 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { requireCells } from '../../engine/engine-capabilities.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { writeBlockFile } from '../../kv/block-file.ts';
@@ -11,9 +12,9 @@ import {
   isBadState,
   requireInSession,
   requireTokens,
-  type StoredTokens,
   tokensByPosition,
 } from './verify-kv-tokens.ts';
+import type { StoredTokens } from './verified-checkpoint.ts';
 import type { KvParts, Prefilled, TurnContext } from './prefill-strategy.ts';
 
 /** Header and memories as one token sequence, and the key of its KV. */
@@ -54,18 +55,6 @@ export function joinPrefix({ header, memories }: PrefixCut, alpha: number, engin
   // At its own position: its keys are not rotated again.
   const placement = { block: memories, position: memories.positions[0]!, alpha };
   return kv.join(header, [placement], { rotary: requireCells(engine).rotary });
-}
-
-/** The engine's access to cells. @throws BenchError `unsupported`, with the reason, where it gives none */
-export function requireCells({
-  capabilities,
-}: Pick<Engine, 'capabilities'>): NonNullable<Engine['capabilities']['cells']> {
-  if (capabilities.cells !== null) return capabilities.cells;
-  throw new BenchError(
-    'unsupported',
-    `KV cells are out of reach: ${capabilities.missing.cells ?? 'the engine has none'}`,
-    'choose an arm that joins and scales nothing, such as rag or dki',
-  );
 }
 
 /** Evaluates a prefix in an empty session. @throws BenchError `bad-state` where it has other tokens then */

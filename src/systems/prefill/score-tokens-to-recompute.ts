@@ -3,7 +3,7 @@ import type { TokenId, TokenRange } from '../../engine/token-id.ts';
 import { firstLayers } from '../../kv/cut-cells.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
 import type { BlockContext } from './gather-blocks.ts';
-import { requireCells } from './prefix-cells.ts';
+import { requireCells } from '../../engine/engine-capabilities.ts';
 import type { TokenScorer } from './select-tokens-to-recompute.ts';
 
 export interface TokenScores {

@@ -4,7 +4,7 @@ import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import { answerOpening } from '../answer-turn.ts';
-import { answerPlaces } from './answer-prefix.ts';
+import { answerPlaces } from './answer-places.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './build-prompt.ts';
 import { openPromptForm } from './chat-form.ts';
 import { PromptTokenizer } from './prompt-tokenizer.ts';

@@ -1,10 +1,6 @@
-import { knownLanguage, type Language, detectLanguage } from '../../base/language.ts';
 import type { PromptText } from '../../config/bench-config.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { TokenId } from '../../engine/token-id.ts';
-
-/** The bench's own template, or the model's chat template. */
-export type FormName = 'plain' | 'chat';
+import type { FormName } from './prompt-form.ts';
+import { type AskedLanguage, oneLine, promptText } from './prompt-text.ts';
 
 /** The beginning of each answer that the model is given, so that it goes on from there. */
 export interface AnswerPrefixRule {
@@ -26,24 +22,6 @@ export function answerPrefixBy(
   const prefix = (use === 'item' ? own : undefined) ?? promptText(general, asked);
   // White space at its end would be a token of its own, behind which no model begins a word.
   return prefix.trim();
-}
-
-/** What tells the language of a prompt: that of the user, else that of the question. */
-export interface AskedLanguage {
-  readonly language?: Language | undefined;
-  readonly query: string;
-}
-
-/** A text of prompts in the language of a question; English where there is none in it. */
-export function promptText(text: PromptText, { language, query }: AskedLanguage): string {
-  return typeof text === 'string' ? text : text[knownLanguage(language ?? detectLanguage(query)) ?? 'en'];
-}
-
-const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/gu;
-
-/** Text from outside on one line: with a line break of its own it could begin another role. */
-export function oneLine(text: string): string {
-  return text.replace(LINE_BREAKS, ' ');
 }
 
 /** The segment of a prefix, behind the words or the control tokens that open an answer; nothing for an empty one. */
@@ -77,39 +55,4 @@ function leadBehind(prefix: string, answer: string): string {
   const opens = JOINING.test(prefix) || (prefix.endsWith('"') && prefix.split('"').length % 2 === 0);
   const isWide = WIDE.test([...prefix].at(-1) ?? '') || WIDE.test([...answer][0] ?? '');
   return opens || isWide || CLOSING.test(answer) ? '' : ' ';
-}
-
-export interface AnswerOpening {
-  readonly form: FormName;
-  readonly prefix: string;
-  /** Tokens of that beginning, the last of the prompt. */
-  readonly prefixTokens: number;
-}
-
-export interface AnswerPlace {
-  /** In place of the suffix of the turn. */
-  readonly suffix: readonly TokenId[];
-  /** The tokens by which the model would write the answer there. */
-  readonly answer: readonly TokenId[];
-}
-
-/** The places of an answer: behind the turn's prompt, and behind the item's own prefix; one object where they are one. */
-export async function answerPlaces(
-  { suffix, opening }: { readonly suffix: readonly TokenId[]; readonly opening: AnswerOpening },
-  { answer, ownPrefix }: { readonly answer: string; readonly ownPrefix?: string | null | undefined },
-  engine: Pick<Engine, 'tokenize'>,
-): Promise<Record<'asked' | 'own', AnswerPlace>> {
-  const { form, prefix, prefixTokens } = opening;
-  const own = ownPrefix?.trim() ?? prefix;
-  const texts = [
-    `${answerLead(form, prefix, answer)}${answer}`,
-    `${answerLead(form, own, answer)}${answer}`,
-    ...answerPrefixSegments(form, own).map(({ text }) => text),
-  ];
-  const [behindPrefix = [], behindOwn = [], ownIds = []] = await engine.tokenize(
-    texts.map((text) => ({ text, as: 'text' })),
-  );
-  const asked = { suffix, answer: behindPrefix };
-  if (own === prefix) return { asked, own: asked };
-  return { asked, own: { suffix: [...suffix.slice(0, suffix.length - prefixTokens), ...ownIds], answer: behindOwn } };
 }

@@ -8,26 +8,14 @@ import type {
   PromptInfo,
   PromptSegment,
 } from '../../store/records/prompt-info.ts';
-import { type AnswerPrefixRule, type AskedLanguage, promptText } from './answer-prefix.ts';
-import {
-  isPreference,
-  placed,
-  type Placement,
-  type PrefixMemories,
-  type PromptWriter,
-  selectHistory,
-  selectMemories,
-} from './select-within-budget.ts';
+import { type AnswerPrefixRule } from './answer-prefix.ts';
+import { type AskedLanguage, promptText } from './prompt-text.ts';
+import { type PromptWriter, selectHistory, selectMemories } from './select-within-budget.ts';
+import { isPreference, placed, type Placement, type PrefixMemories } from './order-memories.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
-import {
-  joinSegments,
-  type LabelStyle,
-  lineWriter,
-  type MemoriesAs,
-  plainForm,
-  type PromptForm,
-  type Segment,
-} from './prompt-form.ts';
+import { joinSegments, type PromptForm, type Segment } from './prompt-form.ts';
+import { type LabelStyle, lineWriter, type MemoriesAs } from './memory-line.ts';
+import { plainForm } from './plain-form.ts';
 import { grammarFor } from '../../base/language-phrasings.ts';
 import { detectLanguage } from '../../base/language.ts';
 

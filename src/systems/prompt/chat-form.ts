@@ -4,15 +4,10 @@ import type { Engine } from '../../engine/engine.ts';
 import { withoutOpenThought } from '../../engine/generated-text.ts';
 import type { HistoryMessage } from '../../store/records/prompt-info.ts';
 import { answerPrefixSegments } from './answer-prefix.ts';
+import { oneLine } from './prompt-text.ts';
 import { type ChatMessage, ChatTemplate } from './chat-template.ts';
-import {
-  contentSegment,
-  type FormParts,
-  memoryHeader,
-  plainForm,
-  type PromptForm,
-  type Segment,
-} from './prompt-form.ts';
+import { type FormParts, memoryHeader, type PromptForm, type Segment } from './prompt-form.ts';
+import { plainForm } from './plain-form.ts';
 
 export interface ChatEngine extends Pick<Engine, 'tokenize' | 'detokenize'> {
   readonly info: Pick<Engine['info'], 'bosToken' | 'markers' | 'endTokens'> & {
@@ -200,4 +195,9 @@ function templateSegments(text: string): Segment[] {
 /** The form of that name for a model. @throws BenchError `bad-model` where its own template cannot be used */
 export async function openPromptForm(name: PromptForm['name'] | undefined, engine: ChatEngine): Promise<PromptForm> {
   return name === 'chat' ? ChatForm.open(engine) : plainForm;
+}
+
+/** Text from outside without a word of the bench around it, on one line. */
+function contentSegment(role: 'system' | 'history' | 'query', content: string): Segment {
+  return { role, text: oneLine(content) };
 }

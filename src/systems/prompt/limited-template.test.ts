@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LimitedTemplate } from './chat-template.ts';
+import { LimitedTemplate } from './limited-template.ts';
 
 const loop = (inner: string, times: number): string => `{% for i in range(${times}) %}${inner}{% endfor %}`;
 /** Doubles a variable, time after time. */

@@ -1,7 +1,7 @@
-import { BenchError } from '../../base/bench-error.ts';
-import type { MemorySearchResult, RetrievalSummary } from '../../retrieval/retriever.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { DroppedPart, HistoryMessage } from '../../store/records/prompt-info.ts';
-import type { MemoriesAs, PromptForm, WriteLine } from './prompt-form.ts';
+import type { PromptForm } from './prompt-form.ts';
+import type { WriteLine } from './memory-line.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 
 export interface Selection<T> {
@@ -13,19 +13,6 @@ export interface Selection<T> {
 export interface PromptWriter {
   readonly tokenizer: PromptTokenizer;
   readonly form: PromptForm;
-}
-
-/** The memories that a prompt may show, or the records of a summary. @throws BenchError `bad-option` without one */
-export function shownMemories(
-  { memories, summary }: { readonly memories: readonly MemorySearchResult[]; readonly summary?: RetrievalSummary },
-  { memoriesAs = 'lines' }: { readonly memoriesAs?: MemoriesAs },
-): readonly MemorySearchResult[] {
-  if (memoriesAs === 'lines') return memories;
-  if (summary !== undefined) return summary.records;
-  // An empty query: nothing was retrieved, and there is nothing to sum up.
-  if (memories.length === 0) return memories;
-  const message = 'an arm that shows the summary of its retriever was given memories without one';
-  throw new BenchError('bad-option', message, 'add --retriever tiered, or choose another arm, such as rag');
 }
 
 /** At most this many new lines are tokenised per round of `settle`. */
@@ -106,32 +93,4 @@ export function selectHistory(
       rule: index < oldestAllowed ? 'history-turns' : 'history-budget',
     })),
   };
-}
-
-/** The order of the selected memories in the sequence: as ranked, the best last, or by creation, then id. */
-export type Placement = 'rank' | 'rank-last' | 'chronological';
-
-/** The memories that form the prefix, which can be injected: all, or the user's preferences. */
-export type PrefixMemories = 'all' | 'preferences';
-
-/** True for a memory that was added as a preference. */
-export function isPreference(memory: { readonly metadata?: MemorySearchResult['metadata'] | undefined }): boolean {
-  return memory.metadata?.['preference'] === true;
-}
-
-export function chronological(memories: readonly MemorySearchResult[]): MemorySearchResult[] {
-  const createdAt = ({ metadata }: MemorySearchResult): string => {
-    const value = metadata['createdAt'];
-    return typeof value === 'string' ? value : '';
-  };
-  const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-  return memories.toSorted((a, b) => compare(createdAt(a), createdAt(b)) || compare(a.memoryId, b.memoryId));
-}
-
-/** Orders the selected memories, given in rank order, as they will appear in the sequence: preferences first if only they form the prefix. */
-export function placed(memories: readonly MemorySearchResult[], placement: Placement, prefix: PrefixMemories = 'all') {
-  const ranked = placement === 'rank' ? memories : memories.toReversed();
-  const ordered = placement === 'chronological' ? chronological(memories) : ranked;
-  if (prefix === 'all') return ordered;
-  return [...ordered.filter(isPreference), ...ordered.filter((memory) => !isPreference(memory))];
 }

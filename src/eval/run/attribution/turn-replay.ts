@@ -10,7 +10,7 @@ import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../s
 import type { JoinRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { joinAndRecompute } from '../../../systems/prefill/join-and-recompute.ts';
 import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/prefix-cells.ts';
-import { commonLength } from '../../../systems/prefill/text-prefill.ts';
+import { commonLength } from '../../../engine/token-id.ts';
 import { splitSequence, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
 /** As much KV as a run keeps by default. */

@@ -4,8 +4,8 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import { cutCells, kvBytes } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';
 import type { StorageMeasurement } from '../../../store/records/suite-measurements.ts';
-import { requireCells } from '../../../systems/prefill/prefix-cells.ts';
-import { memorySegment } from '../../../systems/prompt/prompt-form.ts';
+import { requireCells } from '../../../engine/engine-capabilities.ts';
+import { memorySegment } from '../../../systems/prompt/memory-line.ts';
 import { quantiles } from '../../analysis/statistics/estimate.ts';
 import type { MeasureContext } from '../suite.ts';
 

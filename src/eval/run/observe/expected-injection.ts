@@ -4,7 +4,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
-import { isPreference } from '../../../systems/prompt/select-within-budget.ts';
+import { isPreference } from '../../../systems/prompt/order-memories.ts';
 import { questionRange } from '../../../systems/prompt/prefix-parts.ts';
 
 /** What an arm had to inject, derived from its prompt, not from its report. No lines if there is nothing to inject. */

@@ -5,7 +5,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { NextDistribution } from '../../../engine/next-distribution.ts';
 import type { SequenceScore } from '../../../engine/sequence-score.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import { commonLength } from '../../../systems/prefill/text-prefill.ts';
+import { commonLength } from '../../../engine/token-id.ts';
 
 /** An engine, and a session for scoring that no arm uses and that counts for no turn. */
 export interface ScorerParts {

@@ -4,7 +4,7 @@ import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { prefixParts } from '../../../systems/prompt/prefix-parts.ts';
-import { sinkTokens } from '../../../systems/prefill/gather-blocks.ts';
+import { sinkTokens } from '../../../systems/prefill/sink-tokens.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {
   buildPrompt,

@@ -3,7 +3,7 @@ import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import { commonLength } from '../../../systems/prefill/text-prefill.ts';
+import { commonLength } from '../../../engine/token-id.ts';
 import { prefixParts } from '../../../systems/prompt/prefix-parts.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {

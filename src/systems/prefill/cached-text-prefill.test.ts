@@ -3,7 +3,7 @@ import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts'
 import { replacing } from '../../../test/fixtures/replacing.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { EngineCachePrefill } from './text-prefill.ts';
+import { EngineCachePrefill } from './cached-text-prefill.ts';
 import type { Prefilled } from './prefill-strategy.ts';
 
 const BLOCK = 4;

@@ -1,0 +1,68 @@
+import { promptTemplates } from '../../config/prompt-templates.ts';
+import type { HistoryMessage } from '../../store/records/prompt-info.ts';
+import { answerPrefixSegments } from './answer-prefix.ts';
+import { memoryHeader, type PromptForm, type Segment } from './prompt-form.ts';
+import { fill } from './prompt-text.ts';
+
+const { segments: texts } = promptTemplates;
+
+/** `System: …\n\n` */
+export function systemSegment(content: string): Segment {
+  return { role: 'system', text: fill(texts.system, content) };
+}
+
+/** The empty line that ends the memories: the first segment of the suffix. */
+export const memoryFooterSegment: Segment = { role: 'memoryFooter', text: texts.memoryFooter };
+
+/** `Previous conversation:\n`, a line per message, and an empty line; nothing without messages. */
+export function historySegments(messages: readonly HistoryMessage[]): Segment[] {
+  if (messages.length === 0) return [];
+  return [
+    { role: 'historyHeader', text: texts.historyHeader },
+    ...messages.map(messageSegment),
+    { role: 'historyFooter', text: texts.historyFooter },
+  ];
+}
+
+/** `User: …\n` or `AI: …\n` */
+function messageSegment({ role, content }: HistoryMessage): Segment {
+  return { role: 'history', text: fill(role === 'user' ? texts.userMessage : texts.assistantMessage, content) };
+}
+
+/** `User: {query}` and `\n\nAI:` */
+export function querySegments(query: string, footer = texts.footer): [Segment, Segment] {
+  return [
+    { role: 'query', text: fill(texts.query, query) },
+    { role: 'footer', text: footer },
+  ];
+}
+
+/** The bench's own template, which every model can read. @param headerText the line above the memories, where it is not the usual one */
+function plainFormWith(headerText?: string): PromptForm {
+  const header = memoryHeader(headerText);
+  return {
+    name: 'plain',
+    withHeader: plainFormWith,
+    // Where a model that knows no end-of-text would start to write the user's next line.
+    stopTexts: ['\nUser:', '\n\n'],
+    segments: ({ systemPrompt, lines, history, query, answerPrefix }) => [
+      ...(systemPrompt === '' ? [] : [systemSegment(systemPrompt)]),
+      ...(lines.length > 0 ? [header, ...lines, memoryFooterSegment] : []),
+      ...historySegments(history),
+      ...querySegments(query),
+      ...answerPrefixSegments('plain', answerPrefix),
+    ],
+    // `User: {query}\nAI:`
+    forced: (query, answerPrefix) => [
+      ...querySegments(query, texts.forcedFooter),
+      ...answerPrefixSegments('plain', answerPrefix),
+    ],
+    system: systemSegment,
+    message: messageSegment,
+    memoryFrame: [header, memoryFooterSegment],
+    historyFrameTokens: (messages, count) => count(historySegments(messages).filter(({ role }) => role !== 'history')),
+    canStartHistory: () => true,
+  };
+}
+
+export const plainForm = plainFormWith();
