@@ -4,7 +4,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { compareStoredRuns } from '../eval/analysis/compare/compare-stored-runs.ts';
 import { printableJson } from '../render/printable.ts';
-import { lackOfRun, objections, renderRunsComparison } from '../report/render-runs-comparison.ts';
+import { runCaveat, objections, renderRunsComparison } from '../report/render-runs-comparison.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { printLines, terminalPage } from './output.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
@@ -46,7 +46,7 @@ function compare(nameA: string, nameB: string, { arms, force, json, ...flags }: 
     process.stdout.write(printableJson(comparison));
     printLines(objections(comparison), process.stderr);
   } else process.stdout.write(renderRunsComparison(comparison, terminalPage()));
-  const proven = [comparison.a, comparison.b].every((run) => lackOfRun(run) === undefined);
+  const proven = [comparison.a, comparison.b].every((run) => runCaveat(run) === undefined);
   process.exitCode = proven ? exitCodes.ok : exitCodes.checkFailed;
 }
 

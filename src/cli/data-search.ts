@@ -16,7 +16,7 @@ import { readPreRetrievalFile } from '../eval/run/plan/read-pre-retrieval-file.t
 import { printable, printableJson } from '../render/printable.ts';
 import { formatNumber } from '../render/format-number.ts';
 import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
-import { hanging, hangingText, padText, textWidth, wrapText } from '../render/wrap-text.ts';
+import { hangLines, hangingText, padText, textWidth, wrapText } from '../render/wrap-text.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import type { MemorySearchResult, Retrieval } from '../retrieval/retriever.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
@@ -152,8 +152,8 @@ function memoryLines(memories: readonly MemorySearchResult[], page: TerminalPage
     const place = path === undefined ? [] : wrapped(path, width).map((line) => coloured(line, 'gray', page));
     const lines = [...wrapped(content, width), ...place];
     const head = `${String(index + 1).padStart(rankColumns)}  ${formatNumber(score, 3).padStart(6)}  `;
-    if (isNarrow) return hanging(head, [...wrapped(memoryId, width), ...lines]);
-    return hanging(`${head}${padText(printable(memoryId), idColumns + GAP)}`, lines);
+    if (isNarrow) return hangLines(head, [...wrapped(memoryId, width), ...lines]);
+    return hangLines(`${head}${padText(printable(memoryId), idColumns + GAP)}`, lines);
   });
 }
 

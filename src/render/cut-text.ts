@@ -5,7 +5,7 @@ const LISTED_CHARACTERS = 120;
 /** Length of an escape such as `&quot;` or `\u202e`. */
 const ESCAPED_BYTES = 6;
 
-/** The beginning of a text, and the number of characters `left` out. @param most limit of the sum of all costs */
+/** Cuts a text; `left` counts the characters left out. @param most limit of the sum of the costs of its characters */
 export function cutText(text: string, most: number, cost: (character: string) => number = () => 1) {
   let end = 0;
   let spent = 0;
@@ -26,7 +26,7 @@ function pageBytes(character: string): number {
   return code < 0x20 || `<>&"'`.includes(character) ? ESCAPED_BYTES : 1;
 }
 
-/** Cuts a text to at most so many bytes of a page. */
+/** Cuts a text to a limit in bytes of HTML, with escapes. */
 export function cutForPage(text: string, mostBytes: number) {
   return cutText(text, mostBytes, pageBytes);
 }
@@ -35,7 +35,7 @@ export function cutRemark(left: number): string {
   return `… ${groupedNumber(left)} more character${left === 1 ? '' : 's'}, all in the raw JSON`;
 }
 
-/** The beginning of a text from data as a list shows it, with visible control characters. */
+/** Shortens a text for a row of a list, and makes its control characters visible. */
 export function listText(text: string): string {
   const cut = cutText(text, LISTED_CHARACTERS);
   return cut.left === 0 ? printable(cut.text) : `${printable(cut.text)} …`;

@@ -11,28 +11,28 @@ export type FigureSpec = Readonly<Record<string, unknown>>;
 export interface Figure {
   readonly id: string;
   readonly title: string;
-  /** The content in words, for readers who do not see it. */
+  /** The content in words, for screen readers. */
   readonly description: string;
-  /** The meaning of its marks, shown below it. */
+  /** Explains the marks; shown below the figure. */
   readonly key: string;
   readonly data: readonly FigureRow[];
-  /** Vega-Lite without its data and without the theme of all figures; checked when it is compiled. */
+  /** Vega-Lite specification without data and theme; Vega-Lite checks it on compilation. */
   readonly spec: FigureSpec;
 }
 
-/** Inner widths of a panel of full width, for a telephone, and of one of two side by side, px. */
+/** Inner widths in px: of a panel that fills the screen of a phone, and of one of two panels side by side. */
 export const PANEL_WIDTH = 316;
 export const HALF_PANEL_WIDTH = 138;
 
 const ink = 'currentColor';
 
-/** Configuration of all figures: the colour of the text around serves light pages, dark pages and print. */
+/** Theme of all figures. Marks take the colour of the surrounding text, which suits light pages, dark pages and print. */
 const theme: Config = {
   background: 'transparent',
   font: 'system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, Liberation Sans, sans-serif',
   padding: 4,
   view: { stroke: null },
-  // The picture has one description, not one for each mark.
+  // The figure has one description; Vega would describe every mark.
   mark: { aria: false },
   axis: {
     aria: false,
@@ -81,7 +81,7 @@ const theme: Config = {
 const KEY_WIDTH = 46;
 
 function specification({ title, description, key, data, spec }: Figure): TopLevelSpec {
-  // A number and its sign stay together.
+  // Keeps a number and its % on one line.
   const keyText = key.replaceAll(/(\d) %/g, '$1\u00a0%');
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
@@ -104,7 +104,7 @@ export function renderFigureData({ data }: Figure): string {
   return csvText([fields, ...data.map((row) => fields.map((field) => text(row[field])))]);
 }
 
-/** Width of a text by its characters, em: that of a wide system font, so that nothing is cut, and the same on every machine. */
+/** Estimated width of a text in em, the same on every machine. Assumes a wide font, so that no label is cut. */
 function widthEm(text: string): number {
   let width = 0;
   for (const character of text)
@@ -115,14 +115,14 @@ function widthEm(text: string): number {
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** Vega's measure of texts, which its types omit; replaced, so that pictures depend on no canvas and no fonts. */
+/** Measures texts in Vega; missing in its types. `renderFigure` replaces `width` so that SVGs do not depend on fonts. */
 interface TextMetrics {
   width: (item: { readonly text?: string | number; readonly fontSize?: number }, text?: string) => number;
 }
 
-/** Draws a figure as SVG, with title and description: the same bytes for the same data. */
+/** Draws a figure as SVG, with title and description. The same data give the same bytes. */
 export async function renderFigure(figure: Figure): Promise<string> {
-  // The library is slow to load, and most commands draw nothing.
+  // Imported only here: Vega loads slowly, and most commands draw no figure.
   const [vega, vegaLite] = await Promise.all([import('vega'), import('vega-lite')]);
   const { textMetrics } = vega as unknown as { readonly textMetrics: TextMetrics };
   textMetrics.width = (item, text) => widthEm(String(text ?? item.text ?? '')) * (item.fontSize ?? 11);
@@ -131,13 +131,13 @@ export async function renderFigure(figure: Figure): Promise<string> {
   const view = new vega.View(vega.parse(spec), { renderer: 'none' });
   try {
     const words = `<title>${escape(figure.title)}</title><desc>${escape(figure.description)}</desc>`;
-    // Names of arms come from data.
+    // Names of arms come from users and may hold control characters.
     return printable((await view.toSVG()).replace('>', () => ` role="img">${words}`));
   } finally {
     view.finalize();
   }
 }
 
-const alone = '<style>svg{color:#1c1e21}@media(prefers-color-scheme:dark){svg{color:#e7e9ec}}</style>';
+const standaloneStyle = '<style>svg{color:#1c1e21}@media(prefers-color-scheme:dark){svg{color:#e7e9ec}}</style>';
 
-export const pictureFile = (svg: string): string => `${svg.replace('</desc>', () => `</desc>${alone}`)}\n`;
+export const pictureFile = (svg: string): string => `${svg.replace('</desc>', () => `</desc>${standaloneStyle}`)}\n`;

@@ -21,7 +21,7 @@ export function countText(count: number, one: string, many = `${one}s`): string 
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** A whole number in groups of three: `4,400`. A process's first `toLocaleString` would take longer than a page. */
+/** A whole number in groups of three: `4,400`. Not by `toLocaleString`, whose first call is slow. */
 export function groupedNumber(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import { printable } from './printable.ts';
 
-/** A piece of a page: text from data is escaped in it. */
+/** Part of a page; interpolated texts are escaped. */
 export type Html = ReturnType<typeof html>;
 
-/** Texts from data as a list; nothing if there are none. */
+/** Texts as a bulleted list, with visible control characters; empty without texts. */
 export const textList = (texts: readonly string[]): Html | string =>
   texts.length === 0
     ? ''

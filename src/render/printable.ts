@@ -10,7 +10,7 @@ export function printable(text: string): string {
   });
 }
 
-/** Escapes the control characters that JSON allows in its texts; line breaks between its parts stay. */
+/** Escapes the control characters that JSON strings may contain; keeps the line breaks of indented JSON. */
 export function escapedControls(json: string): string {
   return json.replace(controlCharacters, (character) =>
     character === '\n' ? character : `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,

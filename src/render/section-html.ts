@@ -16,7 +16,7 @@ import {
   type SectionTable,
 } from './section.ts';
 
-/** Limits of a sequence: more would make the page too large. */
+/** Limits of a sequence that keep its page small. */
 const MAX_SEGMENTS = 150;
 const MAX_SEQUENCE_BYTES = 45_000;
 const MAX_TOKENS = 2000;
@@ -32,7 +32,7 @@ export function sectionHtml({ id, heading, blocks }: Section): Html {
   </section>`;
 }
 
-/** A content as HTML: text from data is escaped, cut where it says so, and its control characters are visible. */
+/** Renders content as HTML: escapes texts, cuts those with a limit, and makes control characters visible. */
 export function contentHtml(content: Content): Html {
   return html`${phrases(content).map(phraseHtml)}`;
 }
@@ -54,7 +54,7 @@ function phraseHtml({ text, look, title, most }: Phrase): Html {
   return html`${raw(`<${element}`)} ${pointed}>${inner}${raw(`</${element}>`)}`;
 }
 
-/** A text from data, cut to at most so many bytes of a page. */
+/** A text, cut to `mostBytes` bytes of HTML. */
 export function longText(text: string, mostBytes: number): Html {
   const { text: shown, left } = cutForPage(text, mostBytes);
   return html`<span class="text">${printable(shown)}</span>${cutMark(left)}`;
@@ -63,7 +63,7 @@ export function longText(text: string, mostBytes: number): Html {
 const cutMark = (left: number): Html | string =>
   left === 0 ? '' : html`<span class="left"> ${cutRemark(left)}</span>`;
 
-/** The remark below a list of which only the beginning is shown; nothing if all is. */
+/** Says below a shortened list how many entries are missing; empty if none is. */
 export function leftOut(shown: number, all: number, what: string): Html | string {
   if (shown >= all) return '';
   return html`<p class="note">… ${groupedNumber(all - shown)} more ${what}, all in the raw JSON.</p>`;
@@ -129,7 +129,7 @@ export function pairsHtml(rows: readonly (readonly [name: string, content: Conte
   </dl>`;
 }
 
-/** A bar as a picture, hidden from screen readers: its numbers stand beside it as text. */
+/** A bar as SVG, hidden from screen readers because its numbers stand beside it as text. */
 export function barHtml(parts: readonly BarPart[]): Html {
   const units = (share: number): string =>
     (Math.round(Math.min(1, Math.max(0, share)) * BAR_UNITS * 10) / 10).toString();
@@ -211,11 +211,11 @@ function segmentsHtml(segments: readonly SectionSegment[], hasSpans: boolean): H
         ? html`<input type="checkbox" id="show-tokens" class="show-tokens" /><label for="show-tokens"
               >Show token boundaries and ids</label
             >`
-        : html`<p class="soft">Token boundaries: not recorded in this run, or hidden with its texts.</p>`
+        : html`<p class="soft">Token boundaries were not recorded in this run, or are hidden with its texts.</p>`
     }
     <ol class="sequence">
       ${items}
     </ol>
     ${leftOut(MAX_SEGMENTS, segments.length, 'segments')}
-    ${isPlain ? html`<p class="note">Boundaries are shown for the first segments only; all ids are in the raw JSON.</p>` : ''}`;
+    ${isPlain ? html`<p class="note">Only the first segments show token boundaries; all ids are in the raw JSON.</p>` : ''}`;
 }

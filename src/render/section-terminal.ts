@@ -15,7 +15,7 @@ import {
 import { coloured, type TerminalPage } from './terminal-style.ts';
 import { hangingText, padText, textWidth, wrapText } from './wrap-text.ts';
 
-/** Longer texts are cut: they would scroll everything else away. */
+/** Longer texts are cut, since they would fill the terminal. */
 const MAX_CHARACTERS = 2000;
 const GAP = 2;
 const MAX_LABEL = 28;
@@ -81,7 +81,7 @@ function shownText(content: Content): string {
     .join('');
 }
 
-/** Cuts a text to a width at its end, or at its beginning: ids of one user begin alike. */
+/** Cuts a text to a width at its end, or at its beginning, where the ids of one user do not differ. */
 function shortened(text: string, columns: number, place: 'end' | 'beginning' = 'end'): string {
   if (textWidth(text) <= columns) return text;
   const characters = [...text];
@@ -89,7 +89,7 @@ function shortened(text: string, columns: number, place: 'end' | 'beginning' = '
   return place === 'end' ? `${characters.join('')}…` : `…${characters.join('')}`;
 }
 
-/** The parts of a whole as a bar of at most 80 columns, each part above 0 at least one, and a legend. */
+/** A bar of at most 80 columns, and its legend. Every part above 0 takes at least one column. */
 export function sharesLines(parts: readonly Share[], width: number): string[] {
   const columns = Math.min(width, 80);
   const total = parts.reduce((sum, { weight }) => sum + weight, 0);
@@ -154,7 +154,7 @@ function tableLines({ rowHeading, columns, rows }: SectionTable, width: number):
   return rows.length === 0 ? [] : [head, ...body];
 }
 
-/** A cell: a bar has its number before it; a heading, which has no bar, takes the space of both. */
+/** A cell. In a column of bars, a number precedes each bar, and the heading takes the width of both. */
 function cell(
   { kind }: SectionColumn,
   text: string,

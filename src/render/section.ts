@@ -1,6 +1,6 @@
 /**
  * The model of a section of a page: a heading over texts, lists, tables, bars and token spans. `section-html.ts` draws it for
- * pages, `section-terminal.ts` for the terminal. Texts may come from data: both make them safe.
+ * pages, `section-terminal.ts` for the terminal. Both escape its texts, which may come from users and models.
  */
 
 export type Look = 'good' | 'bad' | 'soft' | 'strong' | 'code' | 'mono' | 'inserted' | 'deleted' | 'marked';
@@ -8,23 +8,23 @@ export type Look = 'good' | 'bad' | 'soft' | 'strong' | 'code' | 'mono' | 'inser
 export interface Phrase {
   readonly text: string;
   readonly look?: Look;
-  /** An explanation for pages, shown when pointed at. */
+  /** Tooltip on HTML pages. */
   readonly title?: string;
-  /** Bytes of a page that a long text may take; the rest is left out with a remark. */
+  /** Limit in bytes of HTML; a longer text is cut, with a remark. */
   readonly most?: number;
 }
 
 /** A line of text, in parts that may look different. */
 export type Content = string | Phrase | readonly (string | Phrase)[];
 
-/** A part of a bar: its start and its length are shares of the whole. */
+/** A part of a bar. Its start and its length are shares of the bar, 0 to 1. */
 export interface BarPart {
   readonly look: string;
   readonly start: number;
   readonly share: number;
 }
 
-/** A cell of a table; of a column of kind `bar`, a number with a bar beside it. */
+/** A cell of a table. In a column of kind `bar` a bar stands beside the number. */
 export interface SectionCell {
   readonly content: Content;
   readonly bar?: readonly BarPart[];
@@ -34,22 +34,22 @@ export interface SectionCell {
 export interface SectionColumn {
   readonly heading: string;
   readonly kind: 'text' | 'number' | 'wrap' | 'bar';
-  /** Measured anew in every turn: a difference between two turns says nothing. */
+  /** Holds measurements, which always differ between two turns: the side-by-side page does not mark them. */
   readonly measured?: true;
 }
 
 export interface SectionTable {
   readonly kind: 'table';
-  /** Names the rows in remarks: `memories`. */
+  /** What the rows are, for remarks: `memories`. */
   readonly what: string;
   readonly rowHeading: string;
   readonly columns: readonly SectionColumn[];
-  /** Each with a cell for every column. */
+  /** Every row has one cell per column. */
   readonly rows: readonly { readonly label: Content; readonly cells: readonly SectionCell[]; readonly look?: string }[];
   readonly most?: number;
 }
 
-/** A stretch of a text and the tokens that make it: several if each holds a part of one character. */
+/** A piece of a text and its tokens: several if they share the bytes of one character. */
 export interface TokenSpan {
   readonly text: string;
   readonly ids: readonly number[];
@@ -62,7 +62,7 @@ export interface SectionSegment {
   readonly tokens: number;
   readonly place: string;
   readonly text: string;
-  /** Computed for segments that are shown; empty if the tokens' texts are not known. */
+  /** Called only for segments that are shown. One span holds the whole text if the texts of the tokens are unknown. */
   readonly spans: () => readonly TokenSpan[];
 }
 
@@ -78,10 +78,10 @@ export type SectionBlock =
   /** Parts of a whole with their weights, as a bar and its legend. */
   | { readonly kind: 'shares'; readonly parts: readonly Share[] }
   | { readonly kind: 'segments'; readonly segments: readonly SectionSegment[]; readonly hasSpans: boolean }
-  /** A long text that a page folds away. */
+  /** A long text, folded on HTML pages. */
   | { readonly kind: 'details'; readonly summary: string; readonly text: string; readonly most: number };
 
-/** A step that was passed or failed; `unknown` after one that failed. */
+/** A step of a funnel; those after a failed one are `unknown`. */
 export interface Step {
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'unknown';
@@ -111,7 +111,7 @@ export const plainText = (content: Content): string =>
     .map(({ text }) => text)
     .join('');
 
-/** Columns by heading. A `measured` one is of numbers that are measured anew in every turn. */
+/** Columns by heading; `measured` makes a column of measured numbers. */
 export const sectionColumns = (
   kinds: Readonly<Record<string, SectionColumn['kind'] | 'measured'>>,
 ): readonly SectionColumn[] =>

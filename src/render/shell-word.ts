@@ -1,6 +1,6 @@
 import { printable } from './printable.ts';
 
-/** A word for a shell: plain, in single quotes, or with control characters as a shell reads their escapes. */
+/** Quotes a word for a shell where needed: in single quotes, or as `$'…'` if it has control characters. */
 export function shellWord(word: string): string {
   if (/^[\w./:,@=-]+$/.test(word)) return word;
   if (printable(word) !== word) return `$'${printable(word.replaceAll(/['\\]/g, String.raw`\$&`))}'`;

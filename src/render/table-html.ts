@@ -14,7 +14,7 @@ const marks: Readonly<Record<string, string>> = { '✓': 'passed', '✗': 'faile
 function content(cell: Cell | undefined): Html {
   const text = printable(formatCell(cell));
   if (cell?.kind === 'interval') {
-    // On a narrow page the interval may stand below its value.
+    // On a narrow page the interval wraps below its value.
     const [value, ...interval] = text.split(' ');
     return html`<span>${value}</span> <span class="interval">${interval.join(' ')}</span>`;
   }
@@ -22,7 +22,7 @@ function content(cell: Cell | undefined): Html {
   return mark === undefined ? html`${text}` : html`<b class="${mark}">${text} ${mark}</b>`;
 }
 
-function inFull(cell: Cell | undefined): string | undefined {
+function intervalTitle(cell: Cell | undefined): string | undefined {
   if (cell?.kind !== 'interval') return undefined;
   const [value, low, high] = [cell.value, cell.low, cell.high].map((part) => formatNumber(part, cell.digits));
   const over = [
@@ -33,7 +33,7 @@ function inFull(cell: Cell | undefined): string | undefined {
 }
 
 function dataCell(column: Column, cell: Cell | undefined): Html {
-  const words = inFull(cell);
+  const words = intervalTitle(cell);
   const title = words === undefined ? '' : html`title="${words}"`;
   return html`<td class="${look(column)}" ${title}>${content(cell)}</td>`;
 }
@@ -46,7 +46,7 @@ function rowHeading(label: string, link: RowLink | undefined): Html {
 const looks = { text: 'left', sentence: 'sentence', number: 'right', interval: 'right' } as const;
 const look = ({ kind }: Column): string => looks[kind];
 
-/** A table as HTML. @param prefix makes the ids unique within a page @param link of a row, by its label */
+/** Renders a table as HTML. @param prefix makes ids unique within the page @param link link of a row, by its label */
 export function htmlTable(table: Table, prefix: string, link?: (label: string) => RowLink): Html {
   const id = `${prefix}-${table.id}`;
   const blocks = table.blocks.map(({ title, columns }, index) => {

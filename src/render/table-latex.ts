@@ -29,14 +29,14 @@ function escape(text: string): string {
   );
 }
 
-// A leading bracket would be read as the argument of the line break before it.
+// LaTeX would take a leading bracket for the argument of the line break before it.
 const line = (cells: readonly string[]) =>
   `${cells.map((cell) => escape(cell).replace(/^\[/, '{[}')).join(' & ')} \\\\`;
 
-// pdfLaTeX knows only Latin letters.
+// pdfLaTeX has only Latin letters.
 const beyondLatin = /[^\p{ASCII}\p{Script=Latin}\u00a0-\u00ff‘’“”]/u;
 
-/** Lines of a page that the blocks of one float may take; the rest is for its caption and notes. */
+/** Lines that the blocks of one float may take; the rest of the page is for caption and notes. */
 const LINES_PER_FLOAT = 40;
 const LINES_BESIDE_ROWS = 4;
 
@@ -84,6 +84,8 @@ export function renderLatex(table: Table): string {
       ].join('\n'),
     )
     .join('\n\n');
-  const engine = beyondLatin.test(text) ? ['% xelatex or lualatex, with a font for its characters beyond Latin.'] : [];
+  const engine = beyondLatin.test(text)
+    ? ['% xelatex or lualatex, with a font that has the non-Latin characters.']
+    : [];
   return `${[...engine, '% \\usepackage{booktabs,amssymb,graphicx}', text].join('\n')}\n`;
 }

@@ -6,13 +6,13 @@ import { textWidth, wrapText } from './wrap-text.ts';
 const GAP = 2;
 const MIN_SENTENCE = 20;
 
-/** The width of a column with the gap before it; of a sentence, which is wrapped, the least. */
+/** Width of a column and the gap before it; the minimum for a sentence, which wraps. */
 function columnWidth(table: Table, { key, heading, kind }: Column): number {
   if (kind === 'sentence') return GAP + MIN_SENTENCE;
   return GAP + Math.max(textWidth(heading), ...table.rows.map(({ cells }) => textWidth(formatCell(cells[key]))));
 }
 
-function fit(table: Table, block: Block, labelWidth: number, page: TerminalPage): Block[] {
+function splitBlock(table: Table, block: Block, labelWidth: number, page: TerminalPage): Block[] {
   const blocks: Column[][] = [];
   let width = Infinity;
   for (const column of block.columns) {
@@ -33,7 +33,7 @@ function draw(table: Table, block: Block, labelWidth: number, page: TerminalPage
   const kinds: readonly Column['kind'][] = ['text', ...columns.map(({ kind }) => kind)];
   const least = [labelWidth, ...columns.map((column) => columnWidth(table, column) - GAP)];
   const free = Math.max(0, page.width - least.reduce((sum, width) => sum + GAP + width, -GAP));
-  // Sentences share the space that is left.
+  // Columns of sentences share the remaining width.
   const share = Math.floor(free / kinds.filter((kind) => kind === 'sentence').length);
   const widths = least.map((width, column) => (kinds[column] === 'sentence' ? width + share : width));
   const pad = (text: string, column: number): string => {
@@ -45,7 +45,7 @@ function draw(table: Table, block: Block, labelWidth: number, page: TerminalPage
       kinds[column] === 'sentence' ? wrapText(text, widths[column]!) : [text],
     );
     const lines = Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, line) =>
-      cells.map((cell, column) => marked(pad(cell[line] ?? '', column), page)).join(' '.repeat(GAP)),
+      cells.map((cell, column) => colourMark(pad(cell[line] ?? '', column), page)).join(' '.repeat(GAP)),
     );
     return lines.map((line) => line.trimEnd());
   };
@@ -56,7 +56,7 @@ function draw(table: Table, block: Block, labelWidth: number, page: TerminalPage
   ].join('\n');
 }
 
-function marked(text: string, page: TerminalPage): string {
+function colourMark(text: string, page: TerminalPage): string {
   if (text.startsWith('✓')) return coloured(text, 'green', page);
   return text.startsWith('✗') ? coloured(text, 'red', page) : text;
 }
@@ -69,7 +69,7 @@ export function renderTerminal(table: Table, page: TerminalPage): string {
   return `${[
     caption.join('\n'),
     ...table.blocks
-      .flatMap((block) => fit(table, block, labelWidth, page))
+      .flatMap((block) => splitBlock(table, block, labelWidth, page))
       .map((block) => draw(table, block, labelWidth, page)),
     ...(table.notes.length === 0 ? [] : [notes]),
   ].join('\n\n')}\n`;

@@ -1,6 +1,6 @@
 /**
- * The model of a table, from which every format is drawn: Markdown, LaTeX, CSV, JSON, HTML and the terminal, one writer each in
- * this folder. Figures are drawn by `figure.ts`. Nothing here knows what a run is.
+ * The model of a table; each `table-*.ts` of this folder renders it in one format, and `figure.ts` draws figures.
+ * Nothing here knows what a run is.
  */
 import type { Estimate } from '../store/records/estimate.ts';
 import { formatInterval, formatNumber } from './format-number.ts';
@@ -16,14 +16,14 @@ export type Cell =
       readonly low: number;
       readonly high: number;
       readonly digits: number;
-      /** Items, or pairs of items, and users behind the estimate, where known. */
+      /** Numbers of items (or pairs of items) and users behind the estimate; undefined if unknown. */
       readonly n?: number | undefined;
       readonly users?: number | undefined;
     };
 
 export interface Column {
   readonly key: string;
-  /** Its name for readers, the unit in parentheses: `exact match (%)`. */
+  /** Name for readers, with the unit in parentheses: `exact match (%)`. */
   readonly heading: string;
   /** A `sentence` is wrapped on a narrow page; an `interval` takes three columns in CSV. */
   readonly kind: 'text' | 'sentence' | 'number' | 'interval';
@@ -37,7 +37,7 @@ export interface Block {
 
 export interface Row {
   readonly label: string;
-  /** By key of the column; a missing cell has no value. */
+  /** By key of the column; a missing cell is empty. */
   readonly cells: Readonly<Record<string, Cell>>;
 }
 

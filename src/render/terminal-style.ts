@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** Abilities of the terminal that a text is written to. */
+/** The terminal's width in columns, and whether it shows colours. */
 export interface TerminalPage {
   readonly width: number;
   readonly colour: boolean;

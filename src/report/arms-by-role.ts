@@ -5,7 +5,7 @@ import type { ArmResults } from '../store/records/run-results.ts';
 export const baselineArm = (arms: readonly ArmResults[]): ArmResults | undefined =>
   arms.find(({ traits }) => traits.comparison === 'baseline');
 
-/** The arm whose cache hits and misses divide the turns of every arm; undefined if it did not run. */
+/** The arm that defines which turns are cache hits and misses, also for the other arms; undefined if it did not run. */
 export const primaryArm = (arms: readonly ArmResults[]): ArmResults | undefined =>
   arms.find(({ traits }) => traits.comparison === 'primary');
 

@@ -17,14 +17,14 @@ function spread({ least, median, most }: Spread): string {
 
 export function statisticsLines({ statistics: counts }: Pick<Verification, 'statistics'>): string[] {
   const { answersInEvidence: found } = counts;
-  const share = found.of === 0 ? '' : `; the evidence holds the answer in ${found.items} of ${found.of}`;
+  const share = found.of === 0 ? '' : `; the evidence contains the answer of ${found.items} of ${found.of} items`;
   const lists = { categories: counts.categories, phrasing: counts.phrasings, 'users by kind': counts.userKinds };
   return [
     `users: ${counts.users}, memories each ${spread(counts.memoriesAUser)}, items each ${spread(counts.itemsAUser)}`,
     `memories: ${counts.memories}, characters ${spread(counts.memoryCharacters)}, ${countText(counts.preferences, 'preference')}, ${counts.superseding} supersede an earlier one`,
     ...(counts.questions === 0
       ? []
-      : [`questions: ${counts.questions}, without answers: for the suite retrieval alone`]),
+      : [`questions: ${counts.questions}, without answers, used only by suite retrieval`]),
     `items: ${counts.items}, ${counts.answerable} answerable, ${counts.absent} absent, ${counts.withHistory} with history`,
     `evidence: memories an answerable item ${spread(counts.evidenceAnItem)}${share}`,
     ...Object.entries(lists).flatMap(([name, tally]) => {
@@ -42,14 +42,14 @@ function findingLines({ severity, message, hint }: Finding, page: TerminalPage):
   ];
 }
 
-/** Each problem once, at its first line: what one line lacks is often lacking in all. */
+/** Reports a problem that many lines share once, at the first of them. */
 function problemsOf({ file, findings }: Verification): Finding[] {
   const problem = ({ severity, line, message, hint }: Finding): string =>
     JSON.stringify([severity, line === null ? message : message.slice(`${file}:${line}`.length), hint]);
   return [...Map.groupBy(findings, problem).values()].map((group) => {
     const [first, last] = [group[0]!, group.at(-1)!.line];
     if (group.length === 1 || last === null) return first;
-    const where = group.length === 2 ? `in line ${last} too` : `in ${group.length - 1} lines more, to line ${last}`;
+    const where = group.length === 2 ? `in line ${last} too` : `in ${group.length - 1} more lines, up to line ${last}`;
     return { ...first, message: `${first.message} (${where})` };
   });
 }
@@ -66,7 +66,7 @@ export function renderVerification(verification: Verification, page: TerminalPag
     '',
     ...problems.slice(0, MAX_FINDINGS).flatMap((finding) => findingLines(finding, page)),
     ...(more > 0 ? [`… and ${more} more: --json lists all`] : []),
-    ...(partial ? wrapped('Some lines cannot be read, so records were not compared with one another.') : []),
+    ...(partial ? wrapped('Some lines cannot be read, so checks across records were skipped.') : []),
     `${countText(errors, 'error')}, ${countText(warnings, 'warning')}`,
     '',
   ].join('\n');

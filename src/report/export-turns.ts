@@ -8,7 +8,6 @@ import { escapedControls } from '../render/printable.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { AnsweredResult, TurnResult } from '../store/records/turn-record.ts';
 
-/** A value of a turn: null where it has none. */
 type TurnValue = string | number | boolean | null | readonly string[];
 
 interface TurnColumn {
@@ -20,7 +19,7 @@ function answered(name: string, of: (turn: AnsweredResult) => TurnValue): TurnCo
   return { name, of: (turn) => (turn.state === 'answered' ? of(turn) : null) };
 }
 
-/** Every column, in order; those of metrics have their names. */
+/** All columns in order. Columns of metrics are named like the metric. */
 export const turnColumns: readonly TurnColumn[] = [
   { name: 'run', of: (_turn, run) => run.name },
   { name: 'suite', of: (_turn, run) => run.suite },
@@ -74,19 +73,19 @@ export interface ListedRun {
 
 const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/;
 
-/** Puts an apostrophe before a possible formula, and before a text that looks as if it already had one. */
+/** Puts an apostrophe before a text that a spreadsheet may run as a formula, even if it already begins with apostrophes. */
 export function spreadsheetText(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** Numbers are plain, a list is JSON, and null is an empty cell. */
+/** Lists become JSON, and null an empty cell. */
 function csvField(value: TurnValue): string {
   if (value === null) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return spreadsheetText(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** A line per turn, read one by one. Quality is empty for random weights; hashes replace withheld texts. */
+/** Yields a line per turn. Scores of models with random weights are empty; hashes replace withheld texts. */
 export function* turnLines(runs: Iterable<ListedRun>, format: TurnFormat): Generator<string, void, undefined> {
   if (format === 'csv') yield csvText([turnColumns.map(({ name }) => name)]);
   for (const { run, turns } of runs) {

@@ -1,6 +1,6 @@
 import type { Comparison, RunResults } from '../store/records/run-results.ts';
 
-/** The comparison of two arms by a metric; undefined where they were not compared. */
+/** Finds the comparison of two arms by a metric; undefined if they were not compared. */
 export function findComparison(
   { comparisons }: Pick<RunResults, 'comparisons'>,
   a: string,

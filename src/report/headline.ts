@@ -14,8 +14,12 @@ const subjects: readonly { readonly name: string; readonly matches: (traits: Arm
   },
 ];
 
-/** The share of RAG's right answers that the arm also answers right; the difference where nothing is right or wrong. */
-function kept(rag: ArmResults, { n, wins, losses, verdict, ...compared }: Comparison, primary: MetricDisplay): string {
+/** The share of RAG's right answers that the arm also gets right; for a continuous metric the difference. */
+function keptText(
+  rag: ArmResults,
+  { n, wins, losses, verdict, ...compared }: Comparison,
+  primary: MetricDisplay,
+): string {
   if (verdict === 'identical') return `kept all of RAG's answers (bit by bit, on ${n} of ${n} items)`;
   if (primary.declared.kind === 'continuous') {
     const { scale, digits, differenceUnit, label } = primary;
@@ -24,51 +28,52 @@ function kept(rag: ArmResults, { n, wins, losses, verdict, ...compared }: Compar
     return `differed from RAG by ${mean!} ${differenceUnit} of ${label} ${interval!}: ${verdict}`;
   }
   const right = Math.round((primary.of(rag.metrics)?.mean ?? 0) * n);
-  if (right === 0) return 'found no right answer of RAG to keep';
+  if (right === 0) return 'kept nothing, since RAG had no right answer';
   const share = formatNumber(((right - losses) / right) * 100, 1);
   return `kept ${share} % of RAG's right answers (lost ${losses} of ${right}, gained ${wins}: ${verdict})`;
 }
 
-function change(own: number, other: number): string {
+function changeText(own: number, other: number): string {
   const percent = formatNumber(Math.abs(own / other - 1) * 100, 0);
-  if (percent === '0') return 'as many';
   return `${percent} % ${own < other ? 'fewer' : 'more'}`;
 }
 
-/** `evaluated 81 % fewer tokens than RAG on cache hits and 35 % fewer over all turns (than prefix caching 19 % more and 4 % more)` */
-function saved(rag: ArmResults, arm: ArmResults, cached: ArmResults | undefined): string {
+/** `evaluated 81 % fewer tokens than RAG on cache hits and 35 % fewer over all turns (against prefix caching: 19 % more and 4 % more)` */
+function savingsText(rag: ArmResults, arm: ArmResults, cached: ArmResults | undefined): string {
   const evaluated = (one: ArmResults | undefined) => {
     const counts = [one?.tokens?.evaluated, one?.costAll?.tokens.evaluated];
     return counts.flatMap((count) => count ?? []);
   };
   const against = (other: ArmResults | undefined) => {
     const [own, others] = [evaluated(arm), evaluated(other)];
-    return own.length < 2 || others.length < 2 ? undefined : own.map((count, index) => change(count, others[index]!));
+    return own.length < 2 || others.length < 2
+      ? undefined
+      : own.map((count, index) => changeText(count, others[index]!));
   };
   const [text, prefixes] = [against(rag), against(cached)];
-  if (text === undefined) return 'had no cache hit to save tokens on';
-  const beside = prefixes === undefined ? '' : ` (than prefix caching ${prefixes.join(' and ')})`;
+  if (text === undefined) return 'had no cache hits';
+  const beside = prefixes === undefined ? '' : ` (against prefix caching: ${prefixes.join(' and ')})`;
   return `evaluated ${text[0]!} tokens than RAG on cache hits and ${text[1]!} over all turns${beside}`;
 }
 
-const preferring = (runs: readonly RunResults[], suite: string): RunResults[] =>
+const suiteFirst = (runs: readonly RunResults[], suite: string): RunResults[] =>
   runs.toSorted((a, b) => Number(b.run.suite === suite) - Number(a.run.suite === suite));
 
-/** A sentence each for exact and joined KV; where there, `main` gives quality and tokens, `latency` the break-even. */
+/** One sentence each for exact and joined KV. Prefers quality and tokens from suite `main`, and the break-even from `latency`. */
 export function headline(runs: readonly RunResults[]): string[] {
   return subjects.flatMap(({ name, matches }) => {
-    for (const results of preferring(runs, 'main')) {
+    for (const results of suiteFirst(runs, 'main')) {
       const { arms, run } = results;
       const [rag, own] = [baselineArm(arms), arms.find(({ traits }) => matches(traits))];
       if (rag === undefined || own === undefined || rag.n === 0 || own.n === 0) continue;
       const primary = primaryMetric(run);
       const compared = findComparison(results, own.arm, rag.arm, primary.name);
-      const breakEven = preferring(runs, 'latency')
+      const breakEven = suiteFirst(runs, 'latency')
         .map((one) => one.breakEven.filter(({ arm }) => arm === own.arm))
         .find(({ length }) => length > 0);
       const clauses = [
-        ...(compared === undefined || run.unknownQuality !== null ? [] : [kept(rag, compared, primary)]),
-        saved(rag, own, prefixCacheArm(arms)),
+        ...(compared === undefined || run.unknownQuality !== null ? [] : [keptText(rag, compared, primary)]),
+        savingsText(rag, own, prefixCacheArm(arms)),
         ...(breakEven ?? []).map((one) => `broke even against ${one.against}: ${breakEvenText(one)}`),
       ];
       return [`${name} (${own.arm}) ${clauses.join(', ')}.`];

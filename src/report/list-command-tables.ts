@@ -1,4 +1,4 @@
-/** Tables of what the command line lists: data sets, models and metrics. */
+/** Tables of the commands that list data sets, models and metrics. */
 import type { PublicDatasetEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
 import { numberCell, itemRows, type Table, textCell } from '../render/table.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
@@ -23,7 +23,7 @@ function listTable<Entry extends { readonly name: string }>(
 }
 
 export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
-  const note = 'Data sets that do not ship: size and hash with default seed and users.';
+  const note = 'For data sets that do not ship, counts and hash hold for the default seed and number of users.';
   const notes = entries.every(({ ships }) => ships) ? [] : [note];
   return listTable({ id: 'datasets', caption: 'Data sets', notes }, entries, {
     language: ({ language }) => language,
@@ -37,8 +37,8 @@ export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
 }
 
 export function publicDatasetsTable(entries: readonly PublicDatasetEntry[]): Table {
-  const caption = 'Public data sets: bring a file, or fetch it';
-  const notes = ['--dataset NAME --data-file FILE, or fetch it once: data fetch NAME. docs/data.md says more.'];
+  const caption = 'Public data sets';
+  const notes = ['Use a file: --dataset NAME --data-file FILE. Or fetch it once: data fetch NAME. See docs/data.md.'];
   return listTable({ id: 'public-datasets', caption, notes }, entries, {
     content: ({ summary }) => summary,
     published: ({ published }) => published,
@@ -49,7 +49,7 @@ export function publicDatasetsTable(entries: readonly PublicDatasetEntry[]): Tab
 
 export function metricsTable(metrics: readonly MetricDeclaration[]): Table {
   const notes = [
-    'docs/metrics.md defines each. Kept within: the loss that a verdict still calls kept; --margin sets that of metrics in %.',
+    'docs/metrics.md defines each. Kept within: the largest loss that a verdict calls kept; --margin sets it for metrics in %.',
   ];
   return listTable({ id: 'metrics', caption: 'Metrics', notes }, metrics, {
     'in tables': ({ label }) => label,
@@ -95,7 +95,7 @@ export function modelsTable(models: readonly ShownModel[]): Table {
   });
 }
 
-/** `Q4_K 68 %, Q6_K 32 %`, without what rounds to nothing. */
+/** `Q4_K 68 %, Q6_K 32 %`, without shares that round to 0 %. */
 function sharesText(weights: NonNullable<ShownModel['weights']>): string {
   const shown = weights.map(({ type, share }) => ({ type, percent: Math.round(100 * share) }));
   return shown.flatMap(({ type, percent }) => (percent === 0 ? [] : `${type} ${percent} %`)).join(', ');

@@ -11,14 +11,14 @@ type Estimates = Readonly<Record<string, Estimate | null | undefined>>;
 export const qualityCell = ({ unknownQuality }: Run, cell: Cell): Cell =>
   unknownQuality === null ? cell : textCell(unknownQuality);
 
-/** A metric as tables and figures show it: in its unit, shares as percentages. */
+/** A metric with the formats of tables and figures: unit, scale and digits; shares become percentages. */
 export type MetricDisplay = ReturnType<typeof metricDisplay>;
 
 function metricDisplay(declared: MetricDeclaration, run: Run) {
   const { name, label, unit } = declared;
   const isShare = unit === '%';
   const [scale, digits] = isShare ? ([100, 1] as const) : ([1, 3] as const);
-  // The unit of differences in a sentence, and in a heading: percentage points of a percentage.
+  // Differences of percentages are in points.
   const [differenceUnit, differenceHeading] = isShare ? (['points', 'pp'] as const) : ([unit, unit] as const);
   const heading = `${label} (${unit})`;
   const of = (metrics: Estimates): Estimate | null => metrics[name] ?? null;
@@ -35,7 +35,7 @@ function metricDisplay(declared: MetricDeclaration, run: Run) {
     heading,
     title: `${label[0]!.toUpperCase()}${label.slice(1)}`,
     differenceHeading,
-    /** Null where it is defined for no item. */
+    /** Null if no item has a value. */
     of,
     cell,
     difference,
@@ -50,7 +50,7 @@ function metricDisplay(declared: MetricDeclaration, run: Run) {
 /** The metric that decides the verdicts of a run. */
 export const primaryMetric = (run: Run): MetricDisplay => metricDisplay(metricsOfRun(run).primary, run);
 
-/** True for data that name their metric: natural language, whose tables show more than those of the generated grammar. */
+/** True if the data name their primary metric, as natural-language data do: such runs have more tables. */
 export const namesItsMetric = ({ dataset }: Run): boolean => dataset.primaryMetric !== undefined;
 
 /** The meaning of task success: `contains for answerable items, abstention for absent ones`. */
@@ -65,7 +65,7 @@ export function ownMetrics(run: Run): MetricDisplay[] {
   return (run.metrics ?? []).filter((metric) => metric.name !== name).map((metric) => metricDisplay(metric, run));
 }
 
-/** A metric of the bench or of the calling program by name; undefined where the run knows none. */
+/** Finds a built-in metric or one of the calling program by name; undefined if the run does not have it. */
 export function findMetric(run: Run, name: string): MetricDisplay | undefined {
   const declared = [...builtInMetrics, ...(run.metrics ?? [])].find((metric) => metric.name === name);
   return declared === undefined ? undefined : metricDisplay(declared, run);

@@ -6,7 +6,7 @@ const MAX_BYTES = 2 ** 30;
 
 export const rewriteHint = 'write the report again: npm run tables -- --run NAME --write';
 
-/** The text of a file of a report, unpacked where it is compressed. @throws BenchError `bad-data` */
+/** Reads a file of a report, and decompresses `.gz`. @throws BenchError `bad-data` */
 export function readReportText(path: string): string {
   try {
     const bytes = readToEnd(path);
@@ -16,7 +16,7 @@ export function readReportText(path: string): string {
   }
 }
 
-/** A JSON text of a report. @param place names it, for messages @throws BenchError `bad-data` */
+/** Parses JSON of a report. @param place file and line, for messages @throws BenchError `bad-data` */
 export function parseReportJson(text: string, place: string): unknown {
   try {
     return JSON.parse(text);

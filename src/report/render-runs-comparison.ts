@@ -1,4 +1,4 @@
-/** The comparison of two runs: its tables, and its text for a terminal. */
+/** Renders the comparison of two runs for a terminal. */
 import type { ArmPair } from '../eval/analysis/compare/arm-pairs.ts';
 import type { RunDifference } from '../eval/analysis/compare/run-differences.ts';
 import type {
@@ -17,7 +17,7 @@ import { coloured, emphasised, type TerminalPage } from '../render/terminal-styl
 import { hangingText, wrapText } from '../render/wrap-text.ts';
 import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-tables.ts';
 
-/** Metrics that the terminal shows beside the primary one; the others are in the JSON document. */
+/** Metrics shown beside the primary one; `--json` gives all. */
 const SHOWN = ['abstention', 'taskSuccess'];
 const MAX_FLIPS = 20;
 
@@ -34,7 +34,7 @@ function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): 
     const [scale, digits] = declared.unit === '%' ? ([100, 1] as const) : ([1, 3] as const);
     return [{ ...difference, declared, scale, digits }];
   });
-  // Rows of several units name theirs.
+  // If units differ, each row names its unit.
   const isMixed = shown.some(({ declared }) => declared.unit !== '%');
   const [value, points] = isMixed ? ['', ''] : [' (%)', ' (pp)'];
   return {
@@ -57,7 +57,7 @@ function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): 
       ],
     ),
     notes: [
-      'Intervals and p over users; Holm: over the arms of one metric; p (kept): of a loss of the margin or more, likewise.',
+      'Intervals and p are over users. Holm: adjusted over the arms of one metric. p (kept): for a loss of the margin or more, adjusted likewise.',
       'Other metrics, such as token F1 and the log-probability of the gold: see --json.',
     ],
   };
@@ -101,8 +101,8 @@ function runsComparisonTables(comparison: RunsComparison): Table[] {
       id: 'compare-ttft',
       caption: 'Time to first token, over cache hits of both runs',
       notes: [
-        'A and B: geometric means over the same turns, whose ratio is A ÷ B.',
-        'No verdict: the runs were made at different times, and no A/A twin measures the noise between them.',
+        'A and B are geometric means over the same turns; their ratio is A ÷ B.',
+        'No verdict: the runs were made at different times, and no twin arm measures the noise between them.',
       ],
     }),
   ].filter(({ rows }) => rows.length > 0);
@@ -111,19 +111,19 @@ function runsComparisonTables(comparison: RunsComparison): Table[] {
 const differenceInWords = ({ what, a, b }: RunDifference): string => `${what}: ${a} / ${b}`;
 
 /** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
-export function lackOfRun({ name, status, failedChecks }: RunSummary): string | undefined {
+export function runCaveat({ name, status, failedChecks }: RunSummary): string | undefined {
   if (failedChecks.length > 0) {
     return `NOT PROVEN: ${failedChecks.length === 1 ? 'check' : 'checks'} ${failedChecks.join(', ')} of ${name} failed`;
   }
   if (status === 'finished') return undefined;
   const goOn = status === 'failed' ? '' : `; continue it: npm run bench -- --resume ${name}`;
-  return `NOT COMPLETE: ${name} is ${status}, its checks are not decided${goOn}`;
+  return `NOT COMPLETE: ${name} is ${status}, its checks are undecided${goOn}`;
 }
 
 export function objections({ a, b, forced }: RunsComparison): string[] {
   return [
     ...(forced.length === 0 ? [] : [`FORCED: the runs differ in ${forced.map(differenceInWords).join('; ')}`]),
-    ...[a, b].flatMap((run) => lackOfRun(run) ?? []),
+    ...[a, b].flatMap((run) => runCaveat(run) ?? []),
   ];
 }
 

@@ -33,7 +33,7 @@ it('finds what was changed, value by value, and what is missing', async () => {
 });
 
 it('says what to do where there is no report, or no place for one', async () => {
-  await expect(checkReport(folder.file('none'), [runResults])).rejects.toThrow(/results\.json is not there$/);
+  await expect(checkReport(folder.file('none'), [runResults])).rejects.toThrow(/results\.json does not exist$/);
   writeFileSync(folder.file('file'), '');
   await expect(writeReport(folder.file('file'), [runResults])).rejects.toThrow(/^the report cannot be written: /);
 });

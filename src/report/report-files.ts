@@ -1,6 +1,6 @@
 /**
- * The report of a run on disk: `results.json`, the outcomes of its turns, the tables in all formats, the figures and
- * `report.html`. Tables, figures and the page are drawn from `results.json` and can be drawn again.
+ * The report of a run on disk: `results.json`, the outcomes of its turns, tables in all formats, figures and `report.html`.
+ * Tables, figures and page can be redrawn from `results.json`.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -26,7 +26,7 @@ export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv,
 
 type Files = Map<string, string>;
 
-const OTHERS_READ = 0o004;
+const READABLE_BY_OTHERS = 0o004;
 
 async function drawings(runs: readonly RunResults[]): Promise<Files> {
   const page = ['report.html', await renderReport(runs)] as const;
@@ -56,24 +56,24 @@ async function allFiles(runs: readonly RunResults[], outcomes: string | undefine
 }
 
 /**
- * Writes the report of a run; for several runs of one name, the page that shows them together. Each file is written
- * beside its place and then renamed, so that a reader never sees half a file.
- * @param outcomes of the turns of one run (`outcomeLines`); without them the report has no matrix in the viewer
+ * Writes the report of a run, or the joint page of several suites of one run name. Each file is written under a temporary
+ * name and then renamed, so that a reader never sees half a file.
+ * @param outcomes `outcomeLines` of a single run; without them the viewer has no matrix for the report
  * @throws BenchError `disk` if the folder cannot be written
  */
 export async function writeReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<void> {
   writeFiles(folder, await allFiles(runs, outcomes));
 }
 
-/** Draws a report again from its results: tables, figures and `report.html`. @throws BenchError as `writeReport` */
+/** Redraws tables, figures and `report.html` from results. @throws BenchError as `writeReport` */
 export async function redrawReport(folder: string, runs: readonly RunResults[]): Promise<void> {
   writeFiles(folder, await drawings(runs));
 }
 
-/** Writes files of a report: for the user alone, unless others may read the folder of the reports and the one above it. */
+/** Writes files that only the user may read, unless others may read the folder of the reports and its parent. */
 export function writeFiles(folder: string, files: ReadonlyMap<string, string>): void {
   const above = [dirname(folder), dirname(dirname(resolve(folder)))];
-  const isShared = above.every((path) => existsSync(path) && (statSync(path).mode & OTHERS_READ) !== 0);
+  const isShared = above.every((path) => existsSync(path) && (statSync(path).mode & READABLE_BY_OTHERS) !== 0);
   const [ofFolder, ofFile] = isShared ? [0o777, 0o666] : [0o700, 0o600];
   for (const [name, content] of files) {
     const path = join(folder, name);
@@ -86,23 +86,23 @@ export function writeFiles(folder: string, files: ReadonlyMap<string, string>): 
     } catch (error) {
       if (existsSync(unfinished)) rmSync(unfinished);
       const { message } = error as Error;
-      const hint = `${diskAdvice(error)}, or name another folder with --out; the turns are stored: npm run tables draws them again`;
+      const hint = `${diskAdvice(error)}, or name another folder with --out; the turns are stored: npm run tables writes the report`;
       throw new BenchError('disk', `the report cannot be written: ${message}`, hint, error);
     }
   }
 }
 
-/** Names the differences of a report to results computed again. @throws BenchError `not-found` without a report */
+/** Lists the differences between a stored report and recomputed results. @throws BenchError `not-found` without a report */
 export async function checkReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<string[]> {
   const files = await allFiles(runs, outcomes);
   const path = join(folder, 'results.json');
   if (files.has('results.json') && !existsSync(path)) {
-    throw new BenchError('not-found', `${path} is not there`, 'check with the --out of that run');
+    throw new BenchError('not-found', `${path} does not exist`, 'check with the --out of that run');
   }
   return [...files].flatMap(([name, expected]) => differences(folder, name, expected) ?? [`${name}: missing`]);
 }
 
-/** Names the stored files of a report that would be drawn differently today; files that are not stored are no difference. */
+/** Lists the stored files of a report that would now be drawn differently; ignores missing files. */
 export async function checkDrawings(folder: string, runs: readonly RunResults[]): Promise<string[]> {
   return [...(await drawings(runs))].flatMap(([name, expected]) => differences(folder, name, expected) ?? []);
 }

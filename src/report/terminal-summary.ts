@@ -12,22 +12,22 @@ import { formatNumber } from '../render/format-number.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
 import { verdictSentences } from './verdict-sentences.ts';
 
-/** Only shown in the report if data name no metric. */
+/** Table that only the report shows, unless the data name their metric. */
 const GOLD_COMPARISON = 'comparisons-gold-log-prob';
 
-/** Only shown in the report: table 1 has the means over all turns. */
+/** Tables that only the report shows, since table 1 has the means over all turns. */
 const OVER_ALL_TURNS = /^comparisons-.*-all$/;
 
 const seconds = (ms: number) => `${formatNumber(ms / 1000, ms < 10_000 ? 1 : 0)} s`;
 
-/** The parts of the wall time of a run: `wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s`. */
+/** The wall time of a run by part: `wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s`. */
 export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['profile']): string {
   const share = wallMs === 0 ? 0 : (modelMs / wallMs) * 100;
   const rest = seconds(Math.max(0, wallMs - modelMs - embedderMs));
   return `wall ${seconds(wallMs)} = model ${seconds(modelMs)} (${formatNumber(share, 1)} %) + embedder ${seconds(embedderMs)} + bench ${rest}`;
 }
 
-/** The time of a run by phase: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %, 9 % of tokens), warm-up 1 s`; none for older runs. */
+/** The time of a run by phase: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %, 9 % of tokens), warm-up 1 s`; empty for runs of old versions. */
 function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profile']): string[] {
   if (spent === undefined) return [];
   const { turns, scoring, checks, warmUp, measure, judge = 0 } = spent;

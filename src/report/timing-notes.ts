@@ -3,13 +3,13 @@ import { formatNumber } from '../render/format-number.ts';
 
 const LEVEL = 0.05;
 
-/** Notes under times that several workers, or several kinds of machine, have measured. */
+/** Notes for times that were measured by several workers or on several kinds of machine. */
 export function timingNotes(run: RunResults['run']): string[] {
   const { workers } = run;
   return [
     ...(workers === undefined
       ? []
-      : [`Times are under load: ${workers} workers took turns at once. They are compared within this run alone.`]),
+      : [`Times were measured under load, with ${workers} workers at once: compare them only within this run.`]),
     ...machineNotes(run),
   ];
 }
@@ -20,9 +20,11 @@ function machineNotes({ machines = [], machineDifferences = [] }: RunResults['ru
   const [clearest] = [...machineDifferences].sort((a, b) => a.pAdjusted - b.pAdjusted);
   const found =
     clearest === undefined
-      ? 'No difference between them could be tested.'
+      ? 'Differences between the machines could not be tested.'
       : clearest.pAdjusted < LEVEL
-        ? `They differ in ${clearest.metric} of ${clearest.arm} (p = ${formatNumber(clearest.pAdjusted, 3)}, Holm over ${machineDifferences.length} tests): do not pool these numbers.`
-        : `No difference between them was found (${machineDifferences.length} tests, least p = ${formatNumber(clearest.pAdjusted, 2)}, Holm).`;
-  return [`Turns are of ${machines.length} kinds of machine (${kinds}); each pair of turns is of one. ${found}`];
+        ? `The machines differ in ${clearest.metric} of ${clearest.arm} (p = ${formatNumber(clearest.pAdjusted, 3)}, Holm over ${machineDifferences.length} tests): do not pool these numbers.`
+        : `No difference between the machines was found (${machineDifferences.length} tests, smallest p = ${formatNumber(clearest.pAdjusted, 2)}, Holm).`;
+  return [
+    `Turns ran on ${machines.length} kinds of machine (${kinds}); the turns of a user ran on one machine. ${found}`,
+  ];
 }

@@ -1,4 +1,4 @@
-/** The outcomes of a run's turns in its report, compressed JSON Lines: the viewer shows them without the database of the run. */
+/** File of a report with the outcomes of its turns, in compressed JSON Lines: the viewer shows them without the database. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -17,9 +17,9 @@ import { parseReportJson, readReportText, rewriteHint } from './read-report-file
 
 export const OUTCOMES_FILE = 'outcomes.jsonl.gz';
 
-/** Significant digits of a number: more would be a third of the file. */
+/** Significant digits of numbers; more would make up a third of the file. */
 const DIGITS = 5;
-/** Characters of a hash that stands for an answer: enough to tell answers apart. */
+/** Length of the hash that replaces a hidden answer: enough to tell answers apart. */
 const HASH_CHARACTERS = 'sha256:'.length + 16;
 
 function cellValue(row: TurnListRow, column: OutcomeColumn): string | number | null {
@@ -29,10 +29,9 @@ function cellValue(row: TurnListRow, column: OutcomeColumn): string | number | n
 }
 
 /**
- * The outcomes of a run's turns as JSON Lines: a head with the names of the columns, then a line for each item, with the values
- * of its turns in that order. Without texts of data sets whose texts are withheld, and where none were stored: hashes stand for
- * answers, nothing for questions and golds.
- * @param rows of the run, in the order of writing
+ * The outcomes of a run's turns as JSON Lines: a header line with the names of the columns, then a line per item with the values
+ * of its turns in this order. If texts are withheld or were not stored, hashes replace answers, and questions and golds are missing.
+ * @param rows all turns of the run, in the order in which they were written
  */
 export function outcomeLines(run: RunRecord, rows: Iterable<TurnListRow>): string {
   const hidden = withholdsTexts(run) || !storesTexts(run);
@@ -57,7 +56,7 @@ export function outcomeLines(run: RunRecord, rows: Iterable<TurnListRow>): strin
   return [head, ...items].map((line) => `${escapedControls(JSON.stringify(line))}\n`).join('');
 }
 
-/** The outcomes of a stored run's turns, for its report. @throws BenchError `database` where it cannot be read */
+/** `outcomeLines` of a run in the database. @throws BenchError `database` if it cannot be read */
 export function storedOutcomes(database: BenchDatabase, runId: string): string {
   const run = new RunRepository(database).findById(runId)!;
   return outcomeLines(run, new TurnListRepository(database).rows(runId));
@@ -89,7 +88,7 @@ const item = z.object({
   turns: z.array(z.array(z.unknown()).readonly()).readonly(),
 });
 
-/** A row of lists as a report has it: without the ids that a database gives. */
+/** A turn as a report has it: without database ids. */
 export type ReportedRow = Omit<TurnListRow, 'turnId' | 'runId'>;
 
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, place: string): z.output<Schema> {
@@ -118,7 +117,7 @@ export function readOutcomes(lines: string, file: string): ReportedRow[] {
   });
 }
 
-/** Reads the outcomes of a report, compressed or, of an older one, plain; null if it has none. @throws BenchError as `readOutcomes` */
+/** Reads the outcomes of a report; old reports have them uncompressed. Null if there are none. @throws BenchError as `readOutcomes` */
 export function readReportOutcomes(folder: string): ReportedRow[] | null {
   const [compressed, plain] = [join(folder, OUTCOMES_FILE), join(folder, 'outcomes.jsonl')];
   if (existsSync(compressed)) return readOutcomes(readReportText(compressed), compressed);

@@ -1,15 +1,15 @@
 import type { RunResults } from '../store/records/run-results.ts';
 import { primaryMetric } from './metric-display.ts';
 
-/** How far an unfinished run has come: `UNFINISHED: 3 of 20 users, 1234 of 2640 turns`. */
+/** The progress of an unfinished run: `UNFINISHED: 3 of 20 users, 1234 of 2640 turns`. */
 export function progressText({ users, ofUsers, turns, ofTurns }: NonNullable<RunResults['run']['progress']>): string {
   return `UNFINISHED: ${users} of ${ofUsers} users, ${turns} of ${ofTurns} turns`;
 }
 
-/** Items from which on an oracle without a right answer is at the floor. */
+/** Fewer items do not show that a model answers nothing. */
 const FLOOR_ITEMS = 20;
 
-/** Says that a model answers nothing even with the right memories, so that no arm can be compared by quality. */
+/** A caveat if the model answers nothing even with the right memories, so that quality cannot be compared; else false. */
 function atFloor({ run, arms = [] }: Pick<RunResults, 'run'> & Partial<Pick<RunResults, 'arms'>>): string | false {
   const { of, label } = primaryMetric(run);
   const oracle = arms.find(({ arm }) => arm === 'oracle');
@@ -29,7 +29,7 @@ export function lackOfProof(
     failed.length > 0 && `NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`,
     atFloor(results),
     run.progress !== undefined && progressText(run.progress),
-    shard !== undefined && `SHARD ${shard}: a part of the run`,
+    shard !== undefined && `SHARD ${shard}: only a part of the run`,
   ].filter((lack) => lack !== false);
   if (lacks.length > 0) return lacks.join('; ');
   return run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${run.status}`;
@@ -43,7 +43,7 @@ export function undecidedChecks({ checks }: Pick<RunResults, 'checks'>): string 
   return undecided.length === 0 ? undefined : `Unproven: ${undecided.join('; ')}.`;
 }
 
-/** The title of a table or figure, marked if the numbers must not be quoted. */
+/** The title of a table or figure, with the reason in parentheses if its numbers must not be quoted. */
 export function titleWithProof(
   title: string,
   results: Pick<RunResults, 'run' | 'checks'> & Partial<Pick<RunResults, 'arms'>>,

@@ -6,12 +6,12 @@ import { findComparison } from './find-comparison.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
 import { findMetric, primaryMetric, type MetricDisplay } from './metric-display.ts';
 
-/** The verdict of a run in sentences: failed checks, savings, quality, undecided checks; the last one limits the scope. */
+/** The verdict of a run in sentences: failed checks, savings, quality, undecided checks, and last its scope. */
 export function verdictSentences(results: RunResults): string[] {
   const { arms, run } = results;
   const lack = lackOfProof(results);
   const { users, name } = run.dataset;
-  const scope = users === 1 ? 'one user, and says nothing of others' : `${users} users`;
+  const scope = users === 1 ? 'one user, so it does not hold for others' : `${users} users`;
   return [
     ...(lack === undefined ? [] : [`${lack}. Do not quote these numbers.`]),
     ...costSentences(results),
@@ -19,17 +19,15 @@ export function verdictSentences(results: RunResults): string[] {
       ? qualitySentences(results, baselineArm(arms)?.arm ?? '')
       : [`No quality: ${run.unknownQuality}.`]),
     ...[undecidedChecks(results)].filter((sentence) => sentence !== undefined),
-    `This holds for ${run.model.name}, a model of ${modelSize(run.model)}, on ${name}, ${scope}; ` +
+    `This holds for ${run.model.name}, ${modelSize(run.model)}, on ${name}, ${scope}; ` +
       'it does not show that larger models or other domains behave alike.',
   ];
 }
 
 export const modelSize = ({ parameters }: { readonly parameters: number | null }): string =>
-  parameters === null
-    ? 'a size that its engine does not show'
-    : `${formatNumber(parameters / 1e6, 1)} million parameters`;
+  parameters === null ? 'unknown size' : `${formatNumber(parameters / 1e6, 1)} million parameters`;
 
-/** The unit of intervals: `over users`, or the questions of a single user. */
+/** What intervals are over: users, or the questions of a single user. */
 export const intervalUnit = ({ dataset: { users } }: Pick<RunResults['run'], 'dataset'>): string =>
   users === 1 ? 'over the questions of one user' : 'over users';
 
@@ -37,7 +35,7 @@ export const intervalUnit = ({ dataset: { users } }: Pick<RunResults['run'], 'da
 export function tooFewUsers({ dataset: { users } }: Pick<RunResults['run'], 'dataset'>): string | undefined {
   if (users >= MIN_USERS) return undefined;
   return users === 1
-    ? 'one user: intervals are over its questions, and nothing is said beyond it'
+    ? 'with one user, intervals are over its questions and do not hold for other users'
     : `${users} users; fewer than ${MIN_USERS} do not represent others`;
 }
 
@@ -61,7 +59,9 @@ function hitAndMissSentences({ arm, costMiss, turns, byRetrieval = [] }: ArmResu
     costMiss === null
       ? `${arm} had no cache miss.`
       : `A cache miss of ${arm} evaluates ${formatNumber(costMiss.tokens.evaluated, 1)} tokens (${turns.miss} of ${turns.hit + turns.miss} turns with memories).`,
-    ...(hits === 0 ? [] : [`${everything} of ${hits} cache hits of ${arm} are by users with all memories retrieved.`]),
+    ...(hits === 0
+      ? []
+      : [`${everything} of ${hits} cache hits of ${arm} are of users whose memories were all retrieved.`]),
   ];
 }
 
@@ -82,7 +82,7 @@ function costText(compared: Comparison | undefined): string | undefined {
     : `${a} evaluated ${own} tokens per turn, ${b} ${other}${words}`;
 }
 
-/** Savings of an injecting arm against one of text: over cache hits, over all turns with the hit rate, and the break-even. */
+/** Savings of the primary arm against a text arm: on cache hits, over all turns with the hit rate, and the break-even. */
 function savingsSentences({ arm, hitRate }: ArmResults, opponent: string, results: RunResults): string[] {
   const costs = (...metrics: readonly CostName[]): string =>
     metrics.flatMap((metric) => costText(findComparison(results, arm, opponent, metric)) ?? []).join('; ');
@@ -97,7 +97,7 @@ function savingsSentences({ arm, hitRate }: ArmResults, opponent: string, result
   ];
 }
 
-/** The verdicts on the primary metric and on abstention, a sentence each, and the reason if there are none. */
+/** A sentence each for the verdicts on the primary metric and on abstention; the reason if there is no verdict. */
 function qualitySentences(results: RunResults, baseline: string): string[] {
   const primary = primaryMetric(results.run);
   const abstention = primary.name === 'abstention' ? undefined : findMetric(results.run, 'abstention');
@@ -109,7 +109,7 @@ function qualitySentences(results: RunResults, baseline: string): string[] {
   return sentences.length === 0 || tooFew === undefined ? sentences : [...sentences, `No verdict: ${tooFew}.`];
 }
 
-/** The verdicts of the planned comparisons by one metric; empty without any. */
+/** The verdicts of the planned comparisons by one metric; empty without such comparisons. */
 function verdictClauses(metric: MetricDisplay, { comparisons }: RunResults, baseline: string): string {
   const planned = comparisons.filter(
     (one) => one.metric === metric.name && one.b === baseline && one.pAdjusted !== null,

@@ -130,14 +130,14 @@ describe('the page of a turn', () => {
 
     expect(Buffer.byteLength(page)).toBeLessThan(200_000);
     expect(page).toContain('<i> token<sub>10001</sub></i>');
-    expect(page).toContain('Boundaries are shown for the first segments only');
+    expect(page).toContain('Only the first segments show token boundaries');
     expect(page).toContain('… 106 more segments, all in the raw JSON.');
     expect(page).toContain('… 210 more memories, all in the raw JSON.');
   });
 
   it('says what a run did not record', async () => {
     const page = await pageOf(modelOf(answered('rag')));
-    expect(page).toContain('Token boundaries: not recorded in this run');
+    expect(page).toContain('Token boundaries were not recorded in this run');
     expect(page).toContain('No retriever was used.');
   });
 
