@@ -1,7 +1,5 @@
 import type { EngineRequest } from './engine-adapter.ts';
-import type { EngineInfo } from './engine-info.ts';
-
-export type Window = Pick<EngineInfo, 'contextTokens' | 'cellTokens'>;
+import type { Window } from './sequence-state.ts';
 
 /** Limit of the default window; a request may name a longer one. */
 const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;

@@ -1,5 +1,4 @@
 import { BenchError } from '../base/bench-error.ts';
-import { type Window } from './context-window.ts';
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from './token-id.ts';
 
 /** Number types of stored keys and values; the index is ggml's number of the type. */
@@ -151,6 +150,12 @@ export class SessionCells {
     }
     return tokens.map((token) => token ?? UNKNOWN_TOKEN);
   }
+}
+
+/** Room of a session; more cells than positions where cells may share positions. */
+export interface Window {
+  readonly contextTokens: number;
+  readonly cellTokens: number;
 }
 
 /**
