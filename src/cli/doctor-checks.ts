@@ -10,7 +10,7 @@ import { TransformersEmbedder } from '../models/embedding/transformers-embedder.
 import { readRunDatasets } from '../data/join-datasets.ts';
 import { openConfiguredEngine } from '../bench/compose-engine.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
-import { kernelChoice } from '../kv/kernels.ts';
+import { kernelChoice } from '../kv/choose-kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
 import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/route-by-model.ts';
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';

@@ -175,3 +175,19 @@ function overflow(tokens: number, reserve: number, windowTokens: number): BenchE
   const hint = 'shorten the text, keep fewer memories, or raise --context-tokens';
   return new BenchError('context-overflow', message, hint);
 }
+
+/** A state in plain, garbage-collected memory: disposing of it does nothing. */
+export function ownedState(parts: Omit<SequenceState, typeof Symbol.dispose>): SequenceState {
+  return { ...parts, [Symbol.dispose]: () => undefined };
+}
+
+/** Bytes of the keys and values of all cells of a state. */
+export function kvBytes({ layout, positions }: Pick<SequenceState, 'layout' | 'positions'>): number {
+  return positions.length * cellBytes(layout);
+}
+
+/** The rows of a layer's values, one a dimension where they are transposed, else a single one, and the bytes of a cell in a row. */
+export function valueRows(layout: KvLayout): { readonly rows: number; readonly cellBytes: number } {
+  const rows = layout.valuesTransposed ? layout.heads * layout.headDimension : 1;
+  return { rows, cellBytes: valueRowBytes(layout) / rows };
+}

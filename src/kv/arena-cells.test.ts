@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
-import { takeMemory, wholeMemory } from './wasm-heap.ts';
+import { kvBytes, type SequenceState } from '../engine/sequence-state.ts';
+import { takeMemory, wholeMemory } from './wasm-arena.ts';
 import { ArenaCells, JoinedState } from './arena-cells.ts';
-import { kvBytes } from './cut-cells.ts';
 
 const layout = { ...smallLayout, valueType: 'F32' } as const;
 const cells = (count: number): SequenceState => plainState(layout, new Array<number>(count).fill(7));

@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
-import { keyRowBytes, type KvLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
-import { giveMemoryBack, memoryAt, takeMemory, wholeMemory } from './wasm-heap.ts';
-import { cutCells, kvBytes } from './cut-cells.ts';
+import { keyRowBytes, kvBytes, type KvLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
+import { giveMemoryBack, memoryAt, takeMemory, wholeMemory } from './wasm-arena.ts';
+import { cutCells } from './cut-cells.ts';
 
 /** Addresses of the keys and the values of each layer in the arena. */
 export interface ArenaPlace {

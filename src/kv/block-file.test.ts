@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { copyOf } from '../../test/fixtures/moved-cells.ts';
 import { plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
-import type { KvLayout } from '../engine/sequence-state.ts';
+import { kvBytes, type KvLayout } from '../engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from './block-file.ts';
-import { kvBytes } from './cut-cells.ts';
 
 const HEAD_BYTES = 36;
 const ids = [7, -1, 300_000];

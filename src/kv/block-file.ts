@@ -5,10 +5,10 @@ import {
   keyRowBytes,
   type KvLayout,
   numberTypes,
+  ownedState,
   type SequenceState,
   valueRowBytes,
 } from '../engine/sequence-state.ts';
-import { ownedState } from './cut-cells.ts';
 
 const VERSION = 1;
 const INTEGER_BYTES = 4;

@@ -4,11 +4,10 @@ import { copyOf } from '../../test/fixtures/moved-cells.ts';
 import { smallLayout } from '../../test/fixtures/plain-states.ts';
 import { replacing } from '../../test/fixtures/replacing.ts';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { ownedState, type SequenceState } from '../engine/sequence-state.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { writeBlockFile } from './block-file.ts';
 import { BlockStore } from './block-store.ts';
-import { ownedState } from './cut-cells.ts';
 
 const folder = new StoreFolder();
 

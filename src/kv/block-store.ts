@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
-import { BlockMemory, fileBytes, type MemoryBlock } from './block-memory.ts';
+import { BlockMemoryTier, fileBytes, type MemoryBlock } from './block-memory-tier.ts';
 import type { OwnedKv } from './kv-record.ts';
 import type { KvStore, KvStoreStats } from './kv-store.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';
@@ -15,7 +15,7 @@ export interface FoundBlock {
 
 /** Counts since the store was opened, by tier. */
 export interface BlockStoreStats {
-  readonly memory: Readonly<ReturnType<BlockMemory['stats']>>;
+  readonly memory: Readonly<ReturnType<BlockMemoryTier['stats']>>;
   readonly disk: KvStoreStats;
 }
 
@@ -50,7 +50,7 @@ export type DiskTiming = 'at-once' | 'when-evicted';
  */
 export class BlockStore implements Disposable {
   readonly #disk: KvStore;
-  readonly #memory: BlockMemory;
+  readonly #memory: BlockMemoryTier;
   readonly #timing: DiskTiming;
   /** Counts deletions of memories: a block that is being read meanwhile may contain one of them. */
   #forgotten = 0;
@@ -61,7 +61,7 @@ export class BlockStore implements Disposable {
    */
   constructor(store: KvStore, memoryBytes: number, timing: DiskTiming = 'at-once', type: StoreType = 'f16') {
     this.#disk = store;
-    this.#memory = new BlockMemory(memoryBytes, type);
+    this.#memory = new BlockMemoryTier(memoryBytes, type);
     this.#timing = timing;
   }
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { decodeHalf, fromBytes, toBytes } from '../../test/fixtures/plain-keys.ts';
 import { plainState } from '../../test/fixtures/plain-states.ts';
-import type { KvLayout, SequenceState } from '../engine/sequence-state.ts';
+import { type KvLayout, ownedState, type SequenceState } from '../engine/sequence-state.ts';
 import { cellDeviations } from './cell-deviations.ts';
-import { ownedState } from './cut-cells.ts';
 import { readNumbers } from '../base/float16.ts';
 
 const shape = { layers: 2, heads: 2, headDimension: 4 };

@@ -6,7 +6,7 @@ import type { Rotary, SequenceState } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { scattered } from '../../test/fixtures/plain-keys.ts';
-import { giveMemoryBack, takeMemory, wholeMemory } from './wasm-heap.ts';
+import { giveMemoryBack, takeMemory, wholeMemory } from './wasm-arena.ts';
 import { firstCells, placeValues, replaceCells } from './copy-cells.ts';
 
 /** Rows shorter than a vector, as long, and of every remainder. */

@@ -1,8 +1,9 @@
-import { keyRowBytes, type KvLayout, sameLayout, type SequenceState } from '../engine/sequence-state.ts';
+import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRows } from '../engine/sequence-state.ts';
 import { ArenaScratch, JoinedState } from './arena-cells.ts';
-import { wholeMemory } from './wasm-heap.ts';
-import { cutCells, valueRows } from './cut-cells.ts';
-import { kernelChoice, type Kernels, wasm } from './kernels.ts';
+import { wholeMemory } from './wasm-arena.ts';
+import { cutCells } from './cut-cells.ts';
+import { type Kernels, wasm } from './kernels.ts';
+import { kernelChoice } from './choose-kernels.ts';
 
 /** The values of a block in the arena. */
 export interface BlockValues {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { SeededRandom } from '../base/seeded-random.ts';
-import { type KvLayout, numberBytes, type SequenceState } from '../engine/sequence-state.ts';
+import { type KvLayout, numberBytes, ownedState, type SequenceState } from '../engine/sequence-state.ts';
 import { UNKNOWN_TOKEN } from '../engine/token-id.ts';
-import { cutCells, ownedState } from './cut-cells.ts';
-import { type Eviction, evictionScores, type HeadCells, keptTokens } from './eviction-scores.ts';
+import { cutCells } from './cut-cells.ts';
+import { evictionScores, type HeadCells } from './eviction-scores.ts';
+import { type Eviction, keptTokens } from './eviction.ts';
 import { readNumbers } from '../base/float16.ts';
 
 /**

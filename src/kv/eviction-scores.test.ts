@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { EvictionRule } from '../store/records/prefill-record.ts';
-import { evictionScores, type HeadCells, keptTokens, lagFor, lagScores } from './eviction-scores.ts';
+import { evictionScores, type HeadCells, lagFor, lagScores } from './eviction-scores.ts';
+import { keptTokens } from './eviction.ts';
 
 type Heads = readonly (readonly (readonly number[])[])[];
 

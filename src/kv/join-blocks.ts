@@ -1,8 +1,9 @@
 import { BenchError } from '../base/bench-error.ts';
 import { keyRowBytes, type Rotary, sameLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
 import { type ArenaPlace, ArenaScratch, JoinedState } from './arena-cells.ts';
-import { memoryAt, wholeMemory } from './wasm-heap.ts';
-import { kernelChoice, type Kernels } from './kernels.ts';
+import { memoryAt, wholeMemory } from './wasm-arena.ts';
+import { type Kernels } from './kernels.ts';
+import { kernelChoice } from './choose-kernels.ts';
 import { placeValues } from './copy-cells.ts';
 import { keyRotation, rotateKeys, unusableNumbers } from './rotate-keys.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';

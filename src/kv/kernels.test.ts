@@ -5,9 +5,10 @@ import { decodeHalf, encodeHalf, scattered } from '../../test/fixtures/plain-key
 import { numberBytes, type NumberType, numberTypes } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
-import { wholeMemory } from './wasm-heap.ts';
+import { wholeMemory } from './wasm-arena.ts';
 import { encodeFloat16 } from '../base/float16.ts';
-import { chooseKernels, GROUP, groupBytes, type Kernels, tryKernels, wasm, wasmKernels } from './kernels.ts';
+import { GROUP, groupBytes, type Kernels, wasm, wasmKernels } from './kernels.ts';
+import { chooseKernels, tryKernels } from './choose-kernels.ts';
 import { keyRotation, rotateKeys } from './rotate-keys.ts';
 
 const FILL = 0xa5;

@@ -3,15 +3,16 @@ import {
   type KvLayout,
   numberBytes,
   type NumberType,
+  ownedState,
   type SequenceState,
 } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
 import { type BlockFormat, readCells, writeCells } from './block-file.ts';
-import { wholeMemory } from './wasm-heap.ts';
-import { ownedState } from './cut-cells.ts';
+import { wholeMemory } from './wasm-arena.ts';
 import { encodeFloat16, readNumbers } from '../base/float16.ts';
-import { GROUP, groupBytes, kernelChoice, SCALE_BYTES, wasm } from './kernels.ts';
+import { GROUP, groupBytes, SCALE_BYTES, wasm } from './kernels.ts';
+import { kernelChoice } from './choose-kernels.ts';
 import { unusableNumbers } from './rotate-keys.ts';
 
 function quantisedBytes(numbers: number, type: QuantisedType): number {

@@ -3,7 +3,7 @@ import { bothKernels } from '../../test/fixtures/both-kernels.ts';
 import { decodeHalf, encodeHalf, rotateHead, scattered } from '../../test/fixtures/plain-keys.ts';
 import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
 import type { Rotary } from '../engine/sequence-state.ts';
-import { giveMemoryBack, takeMemory, wholeMemory } from './wasm-heap.ts';
+import { giveMemoryBack, takeMemory, wholeMemory } from './wasm-arena.ts';
 import { keyRotation, rotateKeys } from './rotate-keys.ts';
 
 const half = { headDimension: 64, keyType: 'F16' } as const;

@@ -1,8 +1,9 @@
 import { BenchError } from '../base/bench-error.ts';
 import { memoize } from '../base/memoize.ts';
 import { type KvLayout, numberBytes, type Rotary } from '../engine/sequence-state.ts';
-import { PARAMETERS_AT, wholeMemory } from './wasm-heap.ts';
-import { kernelChoice, type Kernels, type LayerMoves, type RotationShape } from './kernels.ts';
+import { PARAMETERS_AT, wholeMemory } from './wasm-arena.ts';
+import { type Kernels, type LayerMoves, type RotationShape } from './kernels.ts';
+import { kernelChoice } from './choose-kernels.ts';
 
 /** The number of rotated dimensions is a multiple of this, the width of one kernel load and store. */
 const DIMENSION_STEP = 8;

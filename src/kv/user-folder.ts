@@ -8,6 +8,11 @@ import {
   blockRecord,
   checkpointRecord,
   entryOf,
+  type KvEntry,
+  type KvRecord,
+  readRecord,
+} from './kv-record.ts';
+import {
   isInWork,
   isKey,
   isMarkInWork,
@@ -15,14 +20,11 @@ import {
   isRecord,
   isUnfinished,
   keyOf,
-  type KvEntry,
-  type KvRecord,
   markedId,
   markName,
-  readRecord,
   recordName,
   unfinishedName,
-} from './kv-record.ts';
+} from './kv-file-names.ts';
 
 /** An intact entry, with the bytes of a block or the record of a checkpoint. */
 export interface FoundKv<Content> {

@@ -26,7 +26,7 @@ import {
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { KvTools } from '../kv/timed-kv-functions.ts';
+import type { KvOperations } from '../kv/kv-operations.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 import { type RetrievalSettings, retrieveForTurn } from './retrieve-for-turn.ts';
 
@@ -42,7 +42,7 @@ export interface SystemParts {
   readonly open: () => Promise<OpenEngine>;
   readonly memories: MemoryKeeper;
   /** Joins, keys and keeps KV. Default: the functions of the KV layer. */
-  readonly kv?: KvTools;
+  readonly kv?: KvOperations;
   /** Null where somebody else writes down what was said. */
   readonly log: ConversationLog | null;
   readonly rules: Omit<PromptRules, 'windowTokens'>;

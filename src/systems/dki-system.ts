@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type Eviction, evictionName } from '../kv/eviction-scores.ts';
-import { kvTools } from '../kv/timed-kv-functions.ts';
+import { type Eviction, evictionName } from '../kv/eviction.ts';
+import { kvOperations } from '../kv/kv-operations.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import { SingleSessionSystem } from './single-session-system.ts';
@@ -96,7 +96,7 @@ const defaults = {
   alpha: 1,
   gating: null,
   preferencesOnly: false,
-  kv: kvTools,
+  kv: kvOperations,
 } as const;
 
 /** The parts with their defaults. */

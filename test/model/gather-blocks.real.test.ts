@@ -4,7 +4,7 @@ import { presetModels } from '../../src/models/preset-models.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';
 import { BlockStore } from '../../src/kv/block-store.ts';
 import { KvStore } from '../../src/kv/kv-store.ts';
-import { kvTools } from '../../src/kv/timed-kv-functions.ts';
+import { kvOperations } from '../../src/kv/kv-operations.ts';
 import { TestFolder } from './bench-fixture.ts';
 import { gatherBlocks } from '../../src/systems/prefill/gather-blocks.ts';
 
@@ -24,7 +24,15 @@ describeLlamaServer('blocks on a server that finds what was truncated', () =>
     await using engine = await opener.open({ model, contextTokens: 256, sessions: 1, threads: 1 });
     await using session = await engine.openSession('test');
     using store = new BlockStore(await KvStore.open(folder.file('kv'), 2 ** 20, engine), 2 ** 20);
-    const context = { engine, session, store, kv: kvTools, template: 'plain', evict: null, keptAs: 'f16' } as const;
+    const context = {
+      engine,
+      session,
+      store,
+      kv: kvOperations,
+      template: 'plain',
+      evict: null,
+      keptAs: 'f16',
+    } as const;
     const before = await session.meter();
     const { builtTokens } = await gatherBlocks(context, 'ann', { header, lines });
     const after = await session.meter();

@@ -3,7 +3,7 @@ import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { float64Cells } from '../../src/eval/run/prove/float64-cells.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
-import { kvTools } from '../../src/kv/timed-kv-functions.ts';
+import { kvOperations } from '../../src/kv/kv-operations.ts';
 import type { BlockContext } from '../../src/systems/prefill/gather-blocks.ts';
 import { scoreTokensToRecompute } from '../../src/systems/prefill/score-tokens-to-recompute.ts';
 import { causal, forwardPass, placed } from './forward-pass.ts';
@@ -39,7 +39,7 @@ test.each(shapes)("%s: queries and the question's attention are those of plain a
   await session.evaluate(prompt.slice(0, memories));
   using joined = await session.exportCells();
   const blocks = [cutCells(joined, header, header + firstBlock), cutCells(joined, header + firstBlock, memories)];
-  const context = { engine, session, kv: kvTools } as unknown as BlockContext;
+  const context = { engine, session, kv: kvOperations } as unknown as BlockContext;
   const rest = { suffix: prompt.slice(memories), question };
   const { scores, selector } = await scoreTokensToRecompute('query', context, {
     ...{ state: joined, header: cutCells(joined, 0, header), blocks, rest },

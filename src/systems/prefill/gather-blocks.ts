@@ -3,8 +3,8 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { BlockStore } from '../../kv/block-store.ts';
-import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
-import type { KvTools } from '../../kv/timed-kv-functions.ts';
+import { type Eviction, evictionName } from '../../kv/eviction.ts';
+import type { KvOperations } from '../../kv/kv-operations.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { MemoryLine, MemoryLines } from '../prompt/prefix-parts.ts';
 import { computeExactly, holdsTokens, requireInSession, requireTokens } from './verify-kv-tokens.ts';
@@ -144,7 +144,7 @@ function cutContext(
   whole: SequenceState,
   headerTokens: number,
   { context, sink: { tokens, kept } = { tokens: 0, kept: false } }: BlockMaking,
-  kv: KvTools,
+  kv: KvOperations,
 ): Record<'front' | 'sink', SequenceState | null> & { readonly header: SequenceState } {
   const start = context === 'none' ? 0 : headerTokens;
   const end = start + tokens;

@@ -2,9 +2,9 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { DiskTiming } from '../../kv/block-store.ts';
-import type { Eviction } from '../../kv/eviction-scores.ts';
+import type { Eviction } from '../../kv/eviction.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
-import type { KvTools } from '../../kv/timed-kv-functions.ts';
+import type { KvOperations } from '../../kv/kv-operations.ts';
 import type { PrefillRecord, StoreType } from '../../store/records/prefill-record.ts';
 import type { TurnAccount } from '../../store/records/turn-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
@@ -62,7 +62,7 @@ export interface PrefillStrategy {
 export interface KvParts<Store> {
   readonly engine: Engine;
   readonly store: Store;
-  readonly kv: KvTools;
+  readonly kv: KvOperations;
   /** Template and labels, part of each key. */
   readonly template: string;
   /** Drops tokens of memories before their KV is stored, never of the header; null for none. */

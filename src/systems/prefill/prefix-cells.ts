@@ -5,7 +5,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { writeBlockFile } from '../../kv/block-file.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
-import { type KvTools, kvTools } from '../../kv/timed-kv-functions.ts';
+import { type KvOperations, kvOperations } from '../../kv/kv-operations.ts';
 import {
   computeExactly,
   holdsTokens,
@@ -41,17 +41,26 @@ export interface PrefixCut {
   readonly memories: SequenceState;
 }
 
-export function cutPrefix(cells: SequenceState, headerTokens: number, { cut }: KvTools = kvTools): PrefixCut {
+export function cutPrefix(cells: SequenceState, headerTokens: number, { cut }: KvOperations = kvOperations): PrefixCut {
   return { header: cut(cells, 0, headerTokens), memories: cut(cells, headerTokens, cells.positions.length) };
 }
 
-export async function exportPrefix(session: EngineSession, headerTokens: number, kv?: KvTools): Promise<PrefixCut> {
+export async function exportPrefix(
+  session: EngineSession,
+  headerTokens: number,
+  kv?: KvOperations,
+): Promise<PrefixCut> {
   using cells = await session.exportCells();
   return cutPrefix(cells, headerTokens, kv);
 }
 
 /** The prefix in one piece again, values of memories times α. @throws BenchError `unsupported` without cells */
-export function joinPrefix({ header, memories }: PrefixCut, alpha: number, engine: Engine, kv: KvTools = kvTools) {
+export function joinPrefix(
+  { header, memories }: PrefixCut,
+  alpha: number,
+  engine: Engine,
+  kv: KvOperations = kvOperations,
+) {
   // At its own position: its keys are not rotated again.
   const placement = { block: memories, position: memories.positions[0]!, alpha };
   return kv.join(header, [placement], { rotary: requireCells(engine).rotary });

@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import { keyRowBytes, type SequenceState } from '../../engine/sequence-state.ts';
 import { cutCells } from '../../kv/cut-cells.ts';
-import { kvTools } from '../../kv/timed-kv-functions.ts';
+import { kvOperations } from '../../kv/kv-operations.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import { scoreTokensToRecompute } from './score-tokens-to-recompute.ts';
 import type { TokenScorer } from './select-tokens-to-recompute.ts';
@@ -41,7 +41,7 @@ function planted(layer: number, moves: Readonly<Record<number, number>>): Sequen
 }
 
 async function measured(by: TokenScorer, state: SequenceState, { rest = behind, blocks = blocksOf(state) } = {}) {
-  const context = { engine, session, kv: kvTools } as unknown as BlockContext;
+  const context = { engine, session, kv: kvOperations } as unknown as BlockContext;
   return scoreTokensToRecompute(by, context, { state, header: cutCells(state, 0, HEADER), blocks, rest });
 }
 

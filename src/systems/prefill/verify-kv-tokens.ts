@@ -1,9 +1,8 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
-import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
-import { type Eviction, keptTokens } from '../../kv/eviction-scores.ts';
-import { sameTokens } from '../../kv/kv-record.ts';
+import { sameTokens, type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
+import { type Eviction, keptTokens } from '../../kv/eviction.ts';
 
 /** @throws BenchError `bad-state` where a state has other tokens than those that its key was made of */
 export function requireTokens(found: ArrayLike<TokenId>, wanted: readonly TokenId[]): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { repeatHeads } from '../../../src/kv/mean-attention.ts';
+import { repeatHeads } from '../../../src/kv/repeat-heads.ts';
 import { tensorBytes } from '../../fixtures/moved-cells.ts';
 import type { Opened } from './opened.ts';
 import type { Subject } from './subjects.ts';

@@ -3,14 +3,13 @@ import { TemporaryFolder } from '../../../base/temporary-folder.ts';
 import { lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
-import type { TokenId } from '../../../engine/token-id.ts';
-import { kvTools } from '../../../kv/timed-kv-functions.ts';
+import { commonLength, type TokenId } from '../../../engine/token-id.ts';
+import { kvOperations } from '../../../kv/kv-operations.ts';
 import { KvStore } from '../../../kv/kv-store.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import type { JoinRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { joinAndRecompute } from '../../../systems/prefill/join-and-recompute.ts';
 import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/prefix-cells.ts';
-import { commonLength } from '../../../engine/token-id.ts';
 import { splitSequence, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
 /** As much KV as a run keeps by default. */
@@ -67,10 +66,10 @@ async function beginPrefix(
   await session.evaluate([...header, ...lines.flatMap(({ tokenIds }) => tokenIds)]);
   if (lines.length === 0) return suffix;
   let prefix = await exportPrefix(session, header.length);
-  if (evict !== null) prefix = { ...prefix, memories: kvTools.evict(prefix.memories, evict) };
+  if (evict !== null) prefix = { ...prefix, memories: kvOperations.evict(prefix.memories, evict) };
   if (keptAs !== 'f16') {
     using cells = joinPrefix(prefix, 1, engine);
-    prefix = cutPrefix(kvTools.restore(kvTools.quantise(cells, keptAs)), prefix.header.positions.length);
+    prefix = cutPrefix(kvOperations.restore(kvOperations.quantise(cells, keptAs)), prefix.header.positions.length);
   }
   using scaled = joinPrefix(prefix, alpha, engine);
   await session.importCells(scaled);
@@ -86,8 +85,8 @@ async function blocksReplay(
 ): Promise<TurnReplay> {
   const folder = new TemporaryFolder();
   const blockStore = await KvStore.open(folder.path, STORE_BYTES, engine);
-  const store = kvTools.openBlocks(blockStore, STORE_BYTES, 'when-evicted', keptAs);
-  const context: BlockContext = { engine, session, store, kv: kvTools, evict, keptAs, template: 'attribution' };
+  const store = kvOperations.openBlocks(blockStore, STORE_BYTES, 'when-evicted', keptAs);
+  const context: BlockContext = { engine, session, store, kv: kvOperations, evict, keptAs, template: 'attribution' };
   const all = splitSequence(turn);
   const seesPrevious = recipe.context === 'previous';
   let gathered: GatheredBlocks | undefined;

@@ -4,7 +4,7 @@ import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { meterDifference, type TokenMeter } from '../../../engine/token-meter.ts';
-import { kvBytes } from '../../../kv/cut-cells.ts';
+import { kvBytes } from '../../../engine/sequence-state.ts';
 import type { ServedLoad, ServingMeasurement } from '../../../store/records/suite-measurements.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { SystemPool } from '../../../systems/system-pool.ts';

@@ -1,7 +1,7 @@
 import type { Engine } from '../../../engine/engine.ts';
-import type { NumberType } from '../../../engine/sequence-state.ts';
+import { kvBytes, type NumberType } from '../../../engine/sequence-state.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import { cutCells, kvBytes } from '../../../kv/cut-cells.ts';
+import { cutCells } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';
 import type { StorageMeasurement } from '../../../store/records/suite-measurements.ts';
 import { requireCells } from '../../../engine/engine-capabilities.ts';

@@ -3,7 +3,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession, Generation, GenerationLimits } from '../../../engine/engine-session.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
-import { kvTools } from '../../../kv/timed-kv-functions.ts';
+import { kvOperations } from '../../../kv/kv-operations.ts';
 import type { SystemParts } from '../../../systems/answer-turn.ts';
 import type { OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
@@ -112,7 +112,7 @@ export class TurnRecorder {
       engine: this.#recordedEngine(engine),
       session: this.#recordedSession(session),
     }));
-    const kv = parts.kv ?? kvTools;
+    const kv = parts.kv ?? kvOperations;
     return {
       ...parts,
       open: () => opened,

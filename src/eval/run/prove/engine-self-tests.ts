@@ -6,7 +6,7 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
-import { kvTools } from '../../../kv/timed-kv-functions.ts';
+import { kvOperations } from '../../../kv/kv-operations.ts';
 import type { InjectedParts } from '../observe/expected-injection.ts';
 import { type CellMaker, expectedCells, FreshCells } from './expected-cells.ts';
 import { cellDifference, movedCell, type Float64Cell, float64Cells, toState } from './float64-cells.ts';
@@ -163,7 +163,7 @@ async function oneBlock(
   using first = await session.exportCells({ start: 0, end: header.length }, options);
   using second = await session.exportCells({ start: header.length, end }, options);
   const placement = { block: second, position: header.length, alpha: 1 };
-  using joined = kvTools.join(first, [placement], { rotary: capabilities.cells!.rotary });
+  using joined = kvOperations.join(first, [placement], { rotary: capabilities.cells!.rotary });
   await session.importCells(joined, options);
   return compareScores(whole, await session.score(suffix, continuation, options));
 }

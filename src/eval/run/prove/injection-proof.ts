@@ -3,7 +3,7 @@ import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
 import { contiguousPositions } from '../../../kv/join-blocks.ts';
-import { kvTools } from '../../../kv/timed-kv-functions.ts';
+import { kvOperations } from '../../../kv/kv-operations.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
 import type { EvictionName, PrefillRecord } from '../../../store/records/prefill-record.ts';
 import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-recipe.ts';
@@ -130,7 +130,7 @@ async function joinedBlocks({ fresh, cells, options }: CellMaker, parts: Expecte
   }
   const positions = contiguousPositions(blocks, header.length);
   const placements = blocks.map((block, index) => ({ block, position: positions[index]!, alpha }));
-  return kvTools.join(front, placements, { rotary: cells.rotary });
+  return kvOperations.join(front, placements, { rotary: cells.rotary });
 }
 
 function haveSameBytes(a: SequenceState, b: SequenceState, cell: number): boolean {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scattered } from '../../test/fixtures/plain-keys.ts';
-import { FreeRanges } from './wasm-heap.ts';
+import { FreeRanges } from './wasm-arena.ts';
 
 test('takes the first range that is large enough', () => {
   const free = new FreeRanges();

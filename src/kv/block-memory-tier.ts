@@ -1,8 +1,7 @@
-import type { SequenceState } from '../engine/sequence-state.ts';
+import { kvBytes, type SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import { ArenaCells, deletedDuringTurn } from './arena-cells.ts';
 import { readBlockFile, writeBlockFile } from './block-file.ts';
-import { kvBytes } from './cut-cells.ts';
 import type { OwnedKv } from './kv-record.ts';
 import { readQuantised, writeQuantised } from './quantised-block.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
@@ -43,7 +42,7 @@ class QuantisedCells {
 }
 
 /** Blocks of KV in memory, by user and content key, with a bound of bytes that the caller enforces by `evict`. */
-export class BlockMemory {
+export class BlockMemoryTier {
   /** Rotated keys of the blocks; they go with their block. */
   readonly rotated: RotatedKeyCache;
   readonly #maxBytes: number;

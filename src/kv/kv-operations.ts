@@ -4,15 +4,16 @@ import { cellDeviations } from './cell-deviations.ts';
 import { cutCells } from './cut-cells.ts';
 import { evictCells } from './evict-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
-import { kvKey } from './kv-record.ts';
+import { kvKey } from './kv-key.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import type { KvStore } from './kv-store.ts';
-import { meanAttention, repeatHeads } from './mean-attention.ts';
+import { meanAttention } from './mean-attention.ts';
+import { repeatHeads } from './repeat-heads.ts';
 import { firstCells, replaceCells } from './copy-cells.ts';
 import { readQuantised, writeQuantised } from './quantised-block.ts';
 
 /** The functions of this layer that take time within a turn; a recorder or a test wraps them. */
-export const kvTools = {
+export const kvOperations = {
   /** Places blocks behind a header: rotates keys to their positions, scales values. */
   join: joinBlocks,
   /** Copies a range of cells. */
@@ -42,4 +43,4 @@ export const kvTools = {
     new BlockStore(store, memoryBytes, timing, type),
 };
 
-export type KvTools = Readonly<typeof kvTools>;
+export type KvOperations = Readonly<typeof kvOperations>;

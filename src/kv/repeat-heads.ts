@@ -1,0 +1,35 @@
+import { ownedState, type SequenceState } from '../engine/sequence-state.ts';
+
+/**
+ * A copy of a state with the keys and values of each head as often as query heads share it, so that each of these finds its
+ * own in its place.
+ * @param heads a multiple of the state's
+ * @throws RangeError for any other number
+ */
+export function repeatHeads(state: SequenceState, heads: number): SequenceState {
+  const { layout, positions, tokenIds } = state;
+  const times = heads / layout.heads;
+  if (!Number.isInteger(times) || times < 1)
+    throw new RangeError(`${layout.heads} heads cannot be repeated to ${heads}`);
+  const cells = positions.length;
+  // Behind one another lie the heads of a cell, or, transposed, all cells of a head.
+  const repeated = (tensor: Uint8Array, isTransposed: boolean): Uint8Array =>
+    eachRepeated(tensor, tensor.length / (layout.heads * (isTransposed ? 1 : cells)), times);
+  return ownedState({
+    layout: { ...layout, heads },
+    positions: positions.slice(),
+    tokenIds: tokenIds.slice(),
+    keys: state.keys.map((tensor) => repeated(tensor, false)),
+    values: state.values.map((tensor) => repeated(tensor, layout.valuesTransposed)),
+  });
+}
+
+function eachRepeated(tensor: Uint8Array, pieceBytes: number, times: number): Uint8Array {
+  const result = new Uint8Array(tensor.length * times);
+  let at = 0;
+  for (let start = 0; start < tensor.length; start += pieceBytes) {
+    const piece = tensor.subarray(start, start + pieceBytes);
+    for (let copy = 0; copy < times; copy++, at += pieceBytes) result.set(piece, at);
+  }
+  return result;
+}
