@@ -16,22 +16,22 @@ const labels: Readonly<Record<string, string>> = {
   kvBytes: 'stored KV per user',
 };
 
-/** Paths, shown by file name only: folders differ between machines. */
+/** Settings with paths. Only file names are shown, since folders differ between machines. */
 const paths = new Set(['dataset', 'errata', 'kvStore']);
 
-/** A JSON value in words: `flashAttention false, kvType F16`. */
-function inWords(value: unknown, key = ''): string {
+/** A JSON value as text: `flashAttention false, kvType F16`. */
+function valueText(value: unknown, key = ''): string {
   if (value === null || value === undefined) return 'unknown';
-  if (Array.isArray(value)) return value.map((part) => inWords(part, key)).join(', ');
+  if (Array.isArray(value)) return value.map((part) => valueText(part, key)).join(', ');
   if (typeof value === 'string') return paths.has(key) ? basename(value) : value;
   if (typeof value === 'number' && (key === 'memoryBytes' || key === 'kvBytes')) return bytes(value);
   if (typeof value !== 'object') return JSON.stringify(value);
   return Object.entries(value)
-    .map(([name, part]) => `${name} ${inWords(part)}`)
+    .map(([name, part]) => `${name} ${valueText(part)}`)
     .join(', ');
 }
 
-/** A fact that a reader needs to judge or repeat the runs: its values, each with the suites that have it. */
+/** A fact about the runs; each of its values names the suites that have it. */
 export type Fact = ReturnType<typeof fact>;
 
 function fact(label: string, runs: readonly RunResults[], read: (results: RunResults) => string | undefined) {
@@ -42,13 +42,13 @@ function fact(label: string, runs: readonly RunResults[], read: (results: RunRes
   return { label, values };
 }
 
-function factPerKey(runs: readonly RunResults[], part: 'environment' | 'settings', without: readonly string[]): Fact[] {
+function factPerKey(runs: readonly RunResults[], part: 'environment' | 'settings', omitted: readonly string[]): Fact[] {
   const keys = new Set(runs.flatMap(({ run }) => Object.keys(run[part])));
-  for (const key of without) keys.delete(key);
+  for (const key of omitted) keys.delete(key);
   return [...keys].map((key) => {
-    // `context tokens` for contextTokens
+    // contextTokens becomes `context tokens`.
     const label = labels[key] ?? key.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
-    return fact(label, runs, ({ run }) => (run[part][key] === undefined ? undefined : inWords(run[part][key], key)));
+    return fact(label, runs, ({ run }) => (run[part][key] === undefined ? undefined : valueText(run[part][key], key)));
   });
 }
 

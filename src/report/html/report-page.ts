@@ -35,7 +35,7 @@ function checksBySuite(runs: readonly RunResults[]): Table {
       label: run.suite,
       cells: Object.fromEntries(checks.map(({ check, status }) => [check, textCell(checkMarks[status])])),
     })),
-    notes: ['– : undecided; the evidence of the suite gives the reason.'],
+    notes: ['– : undecided; the checks of the suite give the reason.'],
   };
 }
 
@@ -51,7 +51,7 @@ const drawing = ({ figure, svg }: DrawnFigure): Html =>
     ${raw(svg)}
   </figure> `;
 
-/** All other tables of a suite, collapsed; in a page of several suites, which they would make too large, a link to its own page. */
+/** The other tables of a suite, collapsed. A page of several suites, which they would make too large, links to the suite's page. */
 function otherTables({ run }: RunResults, others: readonly Html[], several: boolean): Html {
   if (!several) {
     return html`<details>
@@ -79,7 +79,7 @@ async function suite(results: RunResults, several: boolean, lead: DrawnFigure | 
   return section(`suite-${run.suite}`, several ? `Suite ${run.suite}` : 'Checks, tables and figures', parts);
 }
 
-function facts(caption: string, rows: readonly Fact[], suites: number): Html {
+function factsTable(caption: string, rows: readonly Fact[], suites: number): Html {
   const shown = (suitesOf: readonly string[]) => (suitesOf.length === suites ? '' : ` (${suitesOf.join(', ')})`);
   return html`<table class="facts">
     <caption class="unseen">
@@ -121,7 +121,7 @@ function contents(runs: readonly RunResults[]): Html {
   </nav> `;
 }
 
-/** Renders runs of one name as one HTML document that needs no network; tables are complete without its script. */
+/** Renders suites of one run name as one HTML document. It needs no network, and all tables are readable without the script. */
 export async function renderReport(runs: readonly RunResults[]): Promise<string> {
   const { run } = runs[0]!;
   const several = runs.length > 1;
@@ -151,7 +151,7 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
             ${several ? `${runs.length} suites` : `Suite ${run.suite}`} on ${printable(run.model.name)}, seed
             ${run.seed}, ${run.startedAt.slice(0, 10)}. RAG gives the model retrieved memories as text; KV injection
             (DKI) gives it their attention keys and values. All numbers are computed from stored turns; names of rows
-            open the turns in the viewer, if <code>npm run inspect</code> is running.
+            link to the turns in the viewer, if <code>npm run inspect</code> is running.
           </p>
           ${contents(runs)}
         </header>
@@ -159,8 +159,8 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
           ${verdictSection(runs)}
           ${lead === undefined ? '' : html`<div class="figures lead-figure">${drawing(lead)}</div>`}
           ${several ? section('checks', 'Checks', htmlTable(checksBySuite(runs), 'all')) : ''} ${sections}
-          ${section('environment', 'Environment', facts('Models, data and machine', environmentFacts(runs), runs.length))}
-          ${section('settings', 'Settings', facts('Options that the turns depend on', settingsFacts(runs), runs.length))}
+          ${section('environment', 'Environment', factsTable('Models, data and machine', environmentFacts(runs), runs.length))}
+          ${section('settings', 'Settings', factsTable('Options that the turns depend on', settingsFacts(runs), runs.length))}
           ${section(
             'reproduce',
             'How to reproduce',
@@ -171,7 +171,7 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
         ${raw(SCRIPT_PLACE)}
       </body>
     </html> `;
-  // Indentation would be a third of the file.
+  // Indentation would make up a third of the file.
   const text = page.toString().replaceAll(/\n\s+/g, '\n');
   return `${text.replace(SCRIPT_PLACE, () => `<script>${reportScript}</script>`).trimEnd()}\n`;
 }

@@ -1,6 +1,6 @@
 const MIN_ROWS = 4;
 
-/** Script of a report: headings sort the rows of all blocks of a table, a field filters them by name. */
+/** Script of a report: clicking a heading sorts the rows in all blocks of a table; a field filters the rows by name. */
 export const reportScript = `(() => {
   const numberOf = (text) => parseFloat(text.replace('\\u2212', '-').replace(/^[\\u2713\\u2717]\\s*/, ''));
   const compare = (a, b) => {

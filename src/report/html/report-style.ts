@@ -1,4 +1,4 @@
-/** Style of the report, for light and dark screens, telephones, keyboards, and paper of A4. */
+/** Style of the report, for light and dark screens, phones, keyboard use and A4 print. */
 export const style = `
 :root {
   color-scheme: light dark;

@@ -8,20 +8,20 @@ import { shellWord } from '../../render/shell-word.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
 
-/** Settings that are given in another way, or whose paths differ between machines. */
-const givenOtherwise = new Set(['suite', 'dataset', 'dataFile', 'model', 'kvStore']);
+/** Settings that need special options, or hold paths, which differ between machines. */
+const specialSettings = new Set(['suite', 'dataset', 'dataFile', 'model', 'kvStore']);
 
 function plainText(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-function common(runs: readonly RunResults[], setting: (results: RunResults) => unknown): string | undefined {
+function commonValue(runs: readonly RunResults[], setting: (results: RunResults) => unknown): string | undefined {
   const values = new Set(runs.map((results) => plainText(setting(results))));
   const [value] = values;
   return values.size > 1 || value === '' ? undefined : value;
 }
 
-/** Data sets, comma-separated: those that ship by name, others as files of the working folder. */
+/** Data sets, comma-separated: shipped and public ones by name, others as files in the working folder. */
 function datasetNames({ run }: RunResults): string {
   const shipped = shippedDatasets();
   const files = [run.settings['dataset']].flat().filter((file) => typeof file === 'string');
@@ -42,25 +42,25 @@ const findModel = (file: string | undefined) =>
 
 function options(runs: readonly RunResults[]): string[] {
   const presetDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
-  const dataset = common(runs, datasetNames);
+  const dataset = commonValue(runs, datasetNames);
   const registered: Readonly<Record<string, unknown>> =
-    findModel(common(runs, ({ run }) => run.settings['model']))?.asked ?? {};
+    findModel(commonValue(runs, ({ run }) => run.settings['model']))?.asked ?? {};
   const plain = configOptions().flatMap(({ key, flag, negated, default: preset }) => {
-    if (givenOtherwise.has(key)) return [];
-    const value = common(runs, ({ run }) => run.settings[key]);
+    if (specialSettings.has(key)) return [];
+    const value = commonValue(runs, ({ run }) => run.settings[key]);
     if (negated) return value === 'false' ? [flag] : [];
     return value === undefined || value === plainText(registered[key] ?? preset) ? [] : [flag, value];
   });
   const file = (flag: string, shipped: string, name: (results: RunResults) => unknown): string[] => {
-    const value = common(runs, name);
+    const value = commonValue(runs, name);
     return value === undefined || basename(value) === basename(shipped) ? [] : [flag, basename(value)];
   };
-  const arms = common(runs, (results) => results.arms.map(({ arm }) => arm).join(','));
-  const brought = common(runs, publicFiles);
+  const arms = commonValue(runs, (results) => results.arms.map(({ arm }) => arm).join(','));
+  const dataFiles = commonValue(runs, publicFiles);
   return [
     ...(arms === undefined ? [] : ['--arms', arms]),
     ...(dataset === undefined || dataset === presetDataset ? [] : ['--dataset', dataset]),
-    ...(brought === undefined ? [] : ['--data-file', brought]),
+    ...(dataFiles === undefined ? [] : ['--data-file', dataFiles]),
     ...file('--model', presetModels.model, ({ run }) => run.settings['model']).map(
       (word) => findModel(word)?.name ?? word,
     ),
@@ -70,7 +70,7 @@ function options(runs: readonly RunResults[]): string[] {
   ];
 }
 
-/** The commands that repeat these runs and their report; suites keep their own defaults. */
+/** The commands that repeat these runs and their report. Suites use their own defaults for options that are not named. */
 export function reproduceCommands(runs: readonly RunResults[]): string[] {
   const { environment, name } = runs[0]!.run;
   const group = groupName(name);

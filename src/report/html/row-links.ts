@@ -3,7 +3,7 @@ import type { RowLink } from '../../render/table-html.ts';
 import { checkNames, type RunResults } from '../../store/records/run-results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';
 
-/** Links of rows by label: of an arm or a category to its turns, of a check to those that fail it, else to the run. */
+/** Links table rows by label: an arm or category to its turns, a check to the turns that fail it, other rows to the run. */
 export function rowLinks(
   results: Pick<RunResults, 'run' | 'arms'>,
   address = (filter: Readonly<Partial<Record<'arm' | 'category' | 'check', string>>>): string =>

@@ -27,13 +27,13 @@ const evaluatedMiss = numberColumn(
   ({ costMiss }: ArmResults) => costMiss?.tokens.evaluated,
 );
 
-/** Arms that differ in one part at a time: quality, the next token, and cost. */
+/** Quality, next token and cost of arms that each change one part. */
 function partsTable(results: RunResults, { id, title, notes }: { id: string; title: string; notes: string[] }): Table {
   const { run, arms } = results;
   const primary = primaryMetric(run);
   const baseline = baselineArm(arms)?.arm;
-  // Without a primary arm nothing divides turns into cache hits and misses.
-  const divides = primaryArm(arms) !== undefined;
+  // Only a primary arm defines cache hits and misses.
+  const hasHits = primaryArm(arms) !== undefined;
   const table = armTable(results, {
     id,
     title,
@@ -52,12 +52,12 @@ function partsTable(results: RunResults, { id, title, notes }: { id: string; tit
         columns: [
           numberColumn(
             'evaluated',
-            `tokens evaluated${divides ? ' (cache hits)' : ''}`,
+            `tokens evaluated${hasHits ? ' (cache hits)' : ''}`,
             ({ tokens }) => tokens?.evaluated,
           ),
-          ...(divides ? [evaluatedMiss] : []),
+          ...(hasHits ? [evaluatedMiss] : []),
           hitRateColumn,
-          intervalColumn('ttftMs', divides ? 'TTFT, cache hits (ms)' : 'TTFT (ms)', ({ metrics }) => metrics.ttftMs),
+          intervalColumn('ttftMs', hasHits ? 'TTFT, cache hits (ms)' : 'TTFT (ms)', ({ metrics }) => metrics.ttftMs),
         ],
       },
     ],
@@ -72,9 +72,9 @@ export function ablationTable(results: RunResults): Table {
     title: 'Table 3. Ablations',
     notes: [
       'Each arm changes one part of dki, which is exact: no KV (rag), memories that do not see each other (dki-blocks), the first K',
-      'tokens of each recomputed (dki-link:K), shared positions (dki-parallel), injection by a gate (dki-gated), only preferences as KV',
+      'tokens of each recomputed (dki-link:K), shared positions (dki-parallel), gated injection (dki-gated), only preferences as KV',
       "(dki-hybrid), the retriever's summary (summary), order by rank (placement=rank), labels without numbers (labels=bullet), the model's",
-      'chat template (template=chat). Verdicts are against rag; the next token is compared with the rag of the same prompt, if it ran.',
+      'chat template (template=chat). Verdicts are against rag; the next token is compared with rag on the same prompt, if that arm ran.',
       ...timingNotes(results.run),
     ],
   });
@@ -83,12 +83,12 @@ export function ablationTable(results: RunResults): Table {
 export function placementTable(results: RunResults): Table {
   return partsTable(results, {
     id: 'table-3b',
-    title: 'Table 3b. How blocks are made and placed, one option at a time',
+    title: 'Table 3b. Computation and placement of blocks, one option at a time',
     notes: [
-      'A block of dki-blocks is computed behind the header and placed behind the block before it. Changed: it is computed alone',
-      '(context=none) or also behind the memory before it (context=previous); the first N tokens of the prompt are put before each block',
-      'and dropped or kept (sink=N, sink=N:kept); all blocks start right behind the header (dki-parallel), their keys divided by T',
-      '(temperature=T: APE without its scale). A miss builds what the store lacks. Verdicts are against rag.',
+      'dki-blocks computes a block after the header and places it after the previous block. Options compute it alone (context=none) or',
+      'also after the previous memory (context=previous); put the first N tokens of the prompt before each block and drop or keep them',
+      '(sink=N, sink=N:kept); or start all blocks right after the header (dki-parallel), with keys divided by T (temperature=T: APE',
+      'without its scale). A cache miss builds the blocks that are not stored. Verdicts are against rag.',
     ],
   });
 }
@@ -113,9 +113,6 @@ export function alphaTable(results: RunResults): Table {
       },
       nextTokenBlock(run, 'Next token against rag'),
     ],
-    notes: [
-      'α = 1 leaves the values unchanged: dki then equals rag bit by bit.',
-      'Own answer: ln p of the answer that the arm gave, right or wrong.',
-    ],
+    notes: ['With α = 1, dki equals rag bit by bit.', 'Own answer: the answer that the arm gave, right or wrong.'],
   });
 }

@@ -1,4 +1,4 @@
-/** Tables of single answers: 1b (wrong answers by class, and the evidence funnel), and the verdicts of a judge. */
+/** Tables that grade answers: 1b (wrong answers by class, evidence funnel), and the verdicts of a judge. */
 import type { FunnelStage, WrongClass } from '../../store/records/turn-record.ts';
 import type { RunResults, VerdictAgreement } from '../../store/records/run-results.ts';
 import { countColumn, none, numberCell, numberColumn, type Table } from '../../render/table.ts';
@@ -46,9 +46,9 @@ export function wrongAnswersTable(results: RunResults): Table {
       },
     ],
     notes: [
-      'A wrong answer falls into the first class that fits: a wrong abstention; stale, a superseded value; confused, ' +
-        'the value of another memory in the prompt; near copy; fabricated, a value that was not in the prompt; off topic.',
-      'An item leaves the funnel at the first stage that failed.',
+      'A wrong answer falls into the first class that fits: abstained; stale, a superseded value; confused, the value ' +
+        'of another memory in the prompt; near copy; fabricated, a value that was not in the prompt; off topic.',
+      'An item leaves the funnel at the first stage that fails.',
       ...(withoutEvidence === undefined
         ? []
         : [`${withoutEvidence} items with unknown evidence are not in the funnel.`]),
@@ -56,7 +56,7 @@ export function wrongAnswersTable(results: RunResults): Table {
   });
 }
 
-/** The verdicts of a judge by arm, and its agreement with `contains`; undefined for a run without a judge. */
+/** Verdicts of a judge by arm, and their agreement with `contains`; undefined for a run without a judge. */
 export function judgeTable(results: RunResults): Table | undefined {
   const { run, arms, judge } = results;
   if (judge === undefined) return undefined;
@@ -89,8 +89,8 @@ export function judgeTable(results: RunResults): Table | undefined {
       },
     ],
     notes: [
-      'Over answerable items; an answer without a verdict is in no mean. A model that judges can be wrong, and an answer can talk it into a verdict: see docs/metrics.md.',
-      `${judge.asked} answers were sent to the judge, ${judge.known} verdicts were known. Its prompt, at temperature 0: ${judge.prompt.replaceAll(/\s+/g, ' ')}`,
+      'Over answerable items; means leave out answers without a verdict. A judge can be wrong, and an answer can talk it into a verdict: see docs/metrics.md.',
+      `${judge.asked} answers were sent to the judge, ${judge.known} verdicts were reused. Its prompt, at temperature 0: ${judge.prompt.replaceAll(/\s+/g, ' ')}`,
     ],
   });
 }

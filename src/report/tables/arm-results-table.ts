@@ -15,7 +15,7 @@ const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 export function armResultsTable(results: RunResults): Table {
   const { run, arms } = results;
   const primary = primaryMetric(run);
-  // By the arm that answered most.
+  // Counts of the arm that answered the most items.
   const most = (metric: string) => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
   const absent = most('abstention');
   const answerable = most(primary.name) - (primary.declared.ofAbsent ? absent : 0);
@@ -57,7 +57,7 @@ export function armResultsTable(results: RunResults): Table {
   });
 }
 
-/** Tokens per turn; positions only if an arm's blocks share them, so that it fills more cells than positions. */
+/** Tokens per turn. Positions are shown only if blocks of an arm share them, so that it has more cells than positions. */
 function tokensBlock(arms: readonly ArmResults[]): ArmBlock {
   const sharesPositions = ({ hitRate, tokens }: ArmResults): boolean =>
     hitRate !== null && tokens !== null && tokens.positions < tokens.prompt + tokens.kvResident;
@@ -103,7 +103,7 @@ const turnsBlock: ArmBlock = {
   ],
 };
 
-/** How close an arm is to text: the probability of the gold answer, equal answers, and flips both ways. */
+/** How close an arm is to text: probability of the gold answer, share of equal answers, and flips in both directions. */
 export function fidelityBlock({ run, comparisons }: RunResults): ArmBlock {
   const [gold, kl] = metricsNamed(run, 'goldLogProb', 'goldKl') as [MetricDisplay, MetricDisplay];
   const againstText = ({ arm }: ArmResults) => comparisons.find((one) => one.metric === gold.name && one.a === arm);

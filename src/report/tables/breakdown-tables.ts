@@ -55,7 +55,7 @@ export function phrasingTable(results: RunResults): Table {
   return breakdownTable(results, ['phrasing']);
 }
 
-/** Table 1c: task success by category, and the difference of each arm to the text; undefined where nothing is compared by category. */
+/** Table 1c: task success by category, and each arm's difference to text; undefined without comparisons by category. */
 export function categoryTable(results: RunResults): Table | undefined {
   const { run, arms } = results;
   const categories = fieldValues(arms, 'category');
@@ -80,7 +80,7 @@ export function categoryTable(results: RunResults): Table | undefined {
     }),
     notes: [
       `Task success is ${taskSuccessMeaning(run)}; differences are paired by item.`,
-      'Means with 95 % intervals over users. Categories are not tested: there are many, so no verdict is given.',
+      'Means with 95 % intervals over users. Differences are not tested, since there are many categories: there is no verdict.',
     ],
   });
 }
@@ -114,7 +114,7 @@ function retrievalBlock(kind: RetrievalKind): ItemBlock<ArmResults> {
   };
 }
 
-/** Table 1d: costs by whether all memories of a user are retrieved; undefined without a primary arm, which defines cache hits. */
+/** Table 1d: costs for users with all or with some memories retrieved; undefined without a primary arm, which defines cache hits. */
 export function byRetrievalTable(results: RunResults): Table | undefined {
   const parts = primaryArm(results.arms)?.byRetrieval ?? [];
   if (parts.length === 0) return undefined;

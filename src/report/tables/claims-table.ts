@@ -10,20 +10,20 @@ import { primaryMetric } from '../metric-display.ts';
 import { keptShare } from './methods-tables.ts';
 import { runTable } from './table-parts.ts';
 
-/** A number that a paper claims, its source, and the arms of this bench that come closest. */
+/** A claim of a paper, its source, and the arms of this bench that come closest. */
 const claim = z.strictObject({
   paper: z.string(),
-  /** Where the number was read. */
+  /** URL of the source. */
   address: z.url(),
   claim: z.string(),
-  /** Null where our notes of the paper do not say. */
+  /** Null if unknown. */
   model: z.string().nullable(),
   data: z.string().nullable(),
   measured: z
     .array(
       z.strictObject({
         arm: z.string(),
-        /** The primary metric in % of the text's, or less that of the text; time to first token beside that of the text. */
+        /** What to show: the primary metric in % of that of text, their difference, or the ratio of times to first token. */
         as: z.enum(['kept', 'difference', 'time']),
       }),
     )
@@ -39,7 +39,7 @@ export const claims: readonly Claim[] = z
   .array(claim)
   .parse(JSON.parse(readFileSync(new URL('../../../datasets/claims.json', import.meta.url), 'utf8')));
 
-/** `dki-blocks: −12.3 [−20.1, −4.5] points of exact match`; undefined where that arm did not run, or shows nothing. */
+/** `dki-blocks: −12.3 [−20.1, −4.5] points of exact match`; undefined if the arm did not run or has no such value. */
 function measuredText(results: RunResults, { arm, as }: Claim['measured'][number]): string | undefined {
   const primary = primaryMetric(results.run);
   const found = results.arms.find((one) => one.arm === arm);
@@ -79,8 +79,8 @@ export function claimsTable(results: RunResults): Table | undefined {
       },
     ],
     notes: [
-      "Claims are the authors' numbers, against a baseline of their choice; a claim without a source has no row. – where our notes of the paper do not say.",
-      'Measured here: the closest arm, against the text of the same memories; times over cache hits. No claim is refuted or confirmed by another model on other data.',
+      "Claims are the authors' numbers, against a baseline of their choice. –: not known to us.",
+      'Measured here: the closest arm, against the same memories as text; times are over cache hits. Other models and data neither refute nor confirm a claim.',
     ],
   });
 }

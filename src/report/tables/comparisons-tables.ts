@@ -15,7 +15,7 @@ export function probabilityCell(p: number | null): Cell {
   return p === null ? none : textCell(formatProbability(p));
 }
 
-/** The verdict in words, with the number of items that a decision needs. */
+/** The verdict as text, with the number of items that a decision would need. */
 export function verdictText({ verdict, n, neededItems }: Pick<Comparison, 'verdict' | 'n' | 'neededItems'>): string {
   if (verdict === 'identical') return `identical on ${n} of ${n}`;
   return neededItems === undefined ? verdict : `${verdict} (needs ${neededItems} items)`;
@@ -32,7 +32,7 @@ export const countColumns: readonly ItemColumn<Pick<Comparison, 'n' | 'users' | 
   ['n', 'users', 'wins', 'losses', 'ties'] as const
 ).map((key) => countColumn(key, key, (compared) => compared[key]));
 
-/** The columns of p values, of a metric of quality with the test of a loss within the margin. */
+/** The columns of p values; for quality, also the test that a loss stays within the margin. */
 export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p' | 'pAdjusted' | 'pKept'>>[] {
   return [
     numberColumn('p', 'p', ({ p }) => probabilityCell(p)),
@@ -60,9 +60,9 @@ function qualityTable(results: RunResults, quality: MetricDisplay, compared: rea
     notes: isTested
       ? [
           testNote(results),
-          'p (kept): one-sided, of a loss of the margin or more, adjusted likewise; kept below .025. Detectable: the smallest',
-          'true difference that these items would show four times in five. Needs: items with which arms that do not differ',
-          'would be called kept as often.',
+          'p (kept): one-sided test for a loss of the margin or more, adjusted likewise; kept if below .025. Detectable: the smallest',
+          'true difference that these items show with 80 % power. Needs: the number of items at which arms that do not differ',
+          'are called kept with 80 % power.',
         ]
       : [],
   });
@@ -76,7 +76,7 @@ function costTable(results: RunResults, cost: CostName, compared: readonly Compa
   const difference = isTime
     ? intervalColumn('difference', 'a ÷ b (% of b)', (one: Comparison) => ratioCell(one, 100))
     : intervalColumn('difference', 'a − b (tokens)', (one: Comparison) => one);
-  // Without a primary arm nothing tells hits from other turns.
+  // Only a primary arm defines cache hits.
   const over = primaryArm(results.arms) === undefined ? '' : cost.endsWith('All') ? ', all turns' : ', cache hits';
   return pairsTable(results, compared, {
     title: `${isTime ? 'Time to first token' : 'Tokens evaluated per turn'}${over}`,
@@ -90,7 +90,7 @@ function costTable(results: RunResults, cost: CostName, compared: readonly Compa
     counts: [],
     notes: [
       ...(isTime
-        ? ['a and b: geometric means over the same turns, whose ratio is a ÷ b.', ...timingNotes(results.run)]
+        ? ['a and b are geometric means over the same turns; their ratio is a ÷ b.', ...timingNotes(results.run)]
         : []),
       ...(isTested ? [testNote(results)] : []),
     ],

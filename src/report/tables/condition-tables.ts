@@ -1,4 +1,4 @@
-/** Tables with a row per condition and a column per arm: 2 (window), 6 (depth), 10 (coreference), and the data of F2 and F3. */
+/** Tables with a row per condition and a column per arm: 2 (window), 6 (depth), 10 (coreference), and data of figures F2 and F3. */
 import type { ConditionResults, RunResults } from '../../store/records/run-results.ts';
 import { type Cell, estimateCell, type ItemBlock, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
@@ -7,7 +7,7 @@ import { runTable } from './table-parts.ts';
 
 interface ArmColumns {
   readonly title: string;
-  /** Only measures with a unit have intervals. */
+  /** Columns with a unit have intervals. */
   readonly unit?: string;
   /** All by default. */
   readonly arms?: readonly string[];
@@ -61,7 +61,7 @@ function qualityAndTokens({ run }: RunResults): ArmColumns[] {
   ];
 }
 
-/** Table 2: a fixed window and a growing number of memories, with a budget of half of the remaining window, and of all of it. */
+/** Table 2: a fixed window and a growing number of memories, with half or all of the remaining window as their budget. */
 export function contextTable(results: RunResults): Table {
   const { model } = results.run;
   const success = findMetric(results.run, 'taskSuccess')!;
@@ -88,7 +88,7 @@ export function contextTable(results: RunResults): Table {
     rowHeading: 'memories (share of the window)',
     notes: [
       'Retrieval returns every memory; they enter in rank order until the budget is full, and are placed by age.',
-      'A budget of all of the remaining window leaves no tokens for history; these questions have none.',
+      'A budget of all of the remaining window leaves no tokens for history; these questions have no history.',
       'Means with 95 % intervals over users; every user has questions under every condition.',
     ],
   };
@@ -102,20 +102,21 @@ export function coherenceTable(results: RunResults): Table {
     rowHeading: 'turn',
     notes: [
       "One conversation per user; the history of a question holds the arm's own answers.",
-      'Every third turn states a fact that no memory holds; the question two turns later is about it.',
+      'Every third turn states a fact that is in no memory; the question two turns later is about it.',
     ],
   });
 }
 
-/** Table 10: questions that one memory answers, and questions that need the previous memory, too. */
+/** Table 10: questions that one memory answers, and questions that also need the previous memory. */
 export function coreferenceTable(results: RunResults): Table {
   return conditionTable(results, qualityAndTokens(results), {
     id: 'table-10',
     title: 'Table 10. Memories that refer to the previous one',
     rowHeading: 'memories that an answer needs',
     notes: [
-      'Two people, each with a memory that names them, followed by one that says "she" or "he"; the latter tell the same kind of fact.',
-      'If an answer needs two memories, the blocks of dki-blocks and dki-parallel do not see each other, those of dki-link:K in part.',
+      'Two people each have a memory that names them, and a next one that says "she" or "he" and states the same kind of fact.',
+      'If an answer needs both memories: blocks of dki-blocks and dki-parallel do not see each other, and those of dki-link:K see',
+      'each other in part.',
     ],
   });
 }

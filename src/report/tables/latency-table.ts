@@ -48,7 +48,7 @@ function breakEvenBlock(against: string, breakEven: readonly BreakEven[]): ItemB
 }
 
 export function latencyTable(results: RunResults): Table {
-  const ahead = results.arms.flatMap((one) => (one.ahead === undefined ? [] : one.arm));
+  const armsAhead = results.arms.flatMap((one) => (one.ahead === undefined ? [] : one.arm));
   const opponents = [...new Set(results.breakEven.map(({ against }) => against))];
   const aheadBlock: ItemBlock<ArmResults> = {
     title: 'Built before the turns, per turn',
@@ -57,7 +57,7 @@ export function latencyTable(results: RunResults): Table {
       numberColumn('aheadMs', 'build KV (ms)', (arm) => arm.ahead?.ms),
     ],
   };
-  const aheadNote = `KV that ${ahead.join(', ')} built when memories were added is in the last columns and in no other number.`;
+  const aheadNote = `KV that ${armsAhead.join(', ')} built when memories were added counts only in the last columns.`;
   return armTable(results, {
     id: 'table-5',
     title: 'Table 5. Time to first token (TTFT), and break-even',
@@ -65,13 +65,13 @@ export function latencyTable(results: RunResults): Table {
       phaseBlock('Cache hits', 'Hit'),
       phaseBlock('Cache misses', 'Miss'),
       ...opponents.map((against) => breakEvenBlock(against, results.breakEven)),
-      ...(ahead.length === 0 ? [] : [aheadBlock]),
+      ...(armsAhead.length === 0 ? [] : [aheadBlock]),
     ],
     notes: [
       'Hits and misses are those of dki, the same turns for every arm.',
-      'Break-even: the first turn with one set of memories after which an arm has taken no longer in total than the text, each at',
-      'its mean over the same turns: one miss, then hits; it may never come.',
-      ...(ahead.length === 0 ? [] : [aheadNote]),
+      'Break-even: the first turn, with unchanged memories, after which an arm has taken no more time in total than text. It is',
+      'computed from means over the same turns: one miss, then hits. It may never come.',
+      ...(armsAhead.length === 0 ? [] : [aheadNote]),
     ],
   });
 }

@@ -27,7 +27,7 @@ function frontier({ run }: RunResults, methods: readonly Method[]): ReadonlySet<
   return new Set(points.filter((point) => !isBeaten(point)).map(({ arm }) => arm));
 }
 
-/** The primary metric of an arm in % of the baseline's; undefined where it is no share, or the baseline scores 0. */
+/** The primary metric of an arm in % of the baseline's; undefined if the metric is not a share or the baseline scores 0. */
 export function keptShare({ run, arms }: RunResults, arm: ArmResults): number | undefined {
   const primary = primaryMetric(run);
   const [own, text] = [primary.of(arm.metrics), primary.of(baselineArm(arms)?.metrics ?? {})];
@@ -36,16 +36,16 @@ export function keptShare({ run, arms }: RunResults, arm: ArmResults): number | 
 }
 
 const splitNotes = {
-  development: 'Development users: methods are chosen here and reported on test users.',
+  development: 'Development users: used to choose methods, which are reported on test users.',
   test: 'Test users: the reported method was chosen on development users.',
-  none: 'These data have no split of users: a method that is chosen here must be tested on others.',
+  none: 'These data have no split of users: a method chosen on them must be tested on other data.',
 };
 
 /** Table 11: methods by cost and quality; undefined for a run that compares none. */
 export function methodsTable(results: RunResults): Table | undefined {
   const { run, arms } = results;
   if (results.methods === undefined) return undefined;
-  // Each as its arm, so that columns of arms are columns of methods.
+  // Joins each method with its arm, so that columns of arms work for methods.
   const methods = results.methods.map((method) => ({ ...arms.find(({ arm }) => arm === method.arm)!, ...method }));
   const [primary, f1] = metricsNamed(run, primaryMetric(run).name, 'tokenF1') as [MetricDisplay, MetricDisplay];
   const hits = primaryArm(arms)?.arm;
@@ -85,16 +85,14 @@ export function methodsTable(results: RunResults): Table | undefined {
     ],
     notes: [
       ...(hits === undefined
-        ? [
-            'Tokens and times are over all turns: without dki in the run there are no cache hits, and no query-only time.',
-          ]
+        ? ['Tokens and times are over all turns: without dki, the run has no cache hits and no query-only time.']
         : [
             `Tokens and times are over the cache hits of ${hits}, the same turns for every arm. Query only: the TTFT of ${hits} less the`,
-            'time to load its KV. Runs of recomputed tokens are loaded, evaluated and spliced one by one: an upper bound for a kernel.',
+            'time to load its KV. Ranges of recomputed tokens are loaded, evaluated and spliced one by one; a fused kernel would be faster.',
           ]),
-      'KV bytes per memory token: keys and values as stored, without the header; the bench stores none for text arms.',
-      'On the frontier: no other deployable arm is both faster and as good, or as fast and better, by these means.',
-      `Tested, as one family: each method against as many random tokens, by ${primary.label}, sign-flip over users. Bounds are not tested.`,
+      'KV bytes per memory token: keys and values as stored, without the header. Text arms store no KV.',
+      'On the frontier: by these means, no other deployable arm is faster and at least as good, or better and at least as fast.',
+      `Each method is tested by ${primary.label} against as many random tokens, as one family, by sign-flip over users. Bounds are not tested.`,
       splitNotes[run.dataset.split ?? 'none'],
     ],
   });
@@ -133,8 +131,8 @@ export function methodsByRankTable(results: RunResults): Table | undefined {
     title: `Table 11b. Methods by the retrieval rank of the evidence: ${run.dataset.name}`,
     blocks,
     notes: [
-      'The rank of evidence in several memories is that of the one that was retrieved last. Items without evidence, or whose evidence',
-      'was not retrieved, are left out. Ranks are not tested: there are many differences, so no verdict is given.',
+      'If several memories are evidence, the rank is that of the one retrieved last. Items without retrieved evidence are left out.',
+      'Differences are not tested, since there are many: there is no verdict.',
     ],
   });
 }

@@ -17,11 +17,11 @@ import { armResultsTable } from './arm-results-table.ts';
 type Measured = NonNullable<RunResults['measured']>;
 
 interface PaperTable {
-  /** As `--table` takes it. */
+  /** Value of `--table`. */
   readonly name: string;
-  /** The suite that makes it; undefined for a table that every run with arms has. */
+  /** The suite that has the table; undefined if every run with arms has it. */
   readonly suite?: string;
-  /** Whether it is shown if no table is named; by default it is. */
+  /** Whether a run shows it if no table is named; default: true. */
   readonly isShown?: (run: RunResults['run']) => boolean;
   /** Undefined if the run has no data for it. */
   readonly draw: (results: RunResults) => Table | undefined;
@@ -81,12 +81,12 @@ export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
   );
 }
 
-/** All tables of a run but its checks: those of the paper, and of its paired comparisons. */
+/** All tables of a run except its checks. */
 export function allTables(results: RunResults): Table[] {
   return [...reportTables(results).values(), ...comparisonsTables(results)];
 }
 
-/** The tables shown first: those of the suite, or of every run; then those of methods if the run compares some. */
+/** The tables that a run shows by default: those of its suite, or else those of every run; then those of methods it compares. */
 export function shownTables(results: RunResults): Table[] {
   const ofSuite = paperTables.filter(({ suite }) => suite === results.run.suite);
   const ofEveryRun = paperTables.filter(
@@ -97,7 +97,7 @@ export function shownTables(results: RunResults): Table[] {
   return [...first, ...others].flatMap(({ draw }) => draw(results) ?? []);
 }
 
-/** Finds a table by name in one of several runs. @throws BenchError `not-found` that names the suite that makes it */
+/** Finds a table by name in one of several runs. @throws BenchError `not-found`, which names the suite that has it */
 export function findTable(runs: readonly RunResults[], name: string): Table {
   const entry = paperTables.find((table) => table.name === name)!;
   const { suite = 'main', draw } = entry;
@@ -107,7 +107,7 @@ export function findTable(runs: readonly RunResults[], name: string): Table {
   const names = runs.map(({ run }) => run.name).join(', ');
   throw new BenchError(
     'not-found',
-    `run "${names}" has no table ${name}: suite ${suite} makes it`,
+    `run "${names}" has no table ${name}, which suite ${suite} has`,
     `npm run bench -- --suite ${suite}`,
   );
 }

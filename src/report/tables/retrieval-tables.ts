@@ -36,9 +36,9 @@ const others: readonly RowBlock[] = [
 ];
 
 const INTERVALS = 'Means with 95 % intervals over users; p by sign-flip over users, not adjusted.';
-const FEWER = 'A strategy may return fewer than ten memories, by its budget, its files or its journal.';
+const FEWER = 'A strategy may return fewer than ten memories, depending on its budget, files or journal.';
 
-/** A kind of questions, with its data set where there are several. */
+/** A kind of questions, with its data set if there are several. */
 function kindName({ dataset, kind }: RetrievalMeasurement, rows: readonly RetrievalMeasurement[]): string {
   return dataset === undefined || rows.every((other) => other.dataset === dataset) ? kind : `${dataset}: ${kind}`;
 }
@@ -56,12 +56,12 @@ function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
     return lists.join('; ');
   };
   return [
-    "Kinds of questions with recall@5 above the router's, the whole interval of the difference above zero: " +
-      `${list(({ low }) => low > 0)}. The whole interval below zero: ${list(({ high }) => high < 0)}.`,
+    `Recall@5 above the router's, with the whole interval above zero: ${list(({ low }) => low > 0)}. ` +
+      `Below the router's, with the whole interval below zero: ${list(({ high }) => high < 0)}.`,
   ];
 }
 
-/** A table of strategies by kind of questions. @param notes before and after those on embedders and differences */
+/** A table of strategies by kind of questions. @param notes notes to put before and after those on embedders and differences */
 function strategiesTable(
   results: RunResults,
   rows: readonly RetrievalMeasurement[],
@@ -78,7 +78,7 @@ function strategiesTable(
   );
   const embedderNotes = [...embedders].map(
     ([strategy, embedder]) =>
-      `"${strategy}" is the router on vectors of ${embedder}, the embedder that ships; all others search by ${results.run.embedder.name}.`,
+      `"${strategy}" is the router on vectors of ${embedder}, the embedder that ships; all other strategies use ${results.run.embedder.name}.`,
   );
   return runTable(results, ordered, (one) => `${one.strategy}, ${kindName(one, rows)}`, {
     id,
@@ -89,7 +89,7 @@ function strategiesTable(
   });
 }
 
-/** Counts of memories that the ingress filter of a strategy would have dropped, if it has one. */
+/** Numbers of memories that the ingress filters of strategies would have dropped. */
 function filterNotes({ stats }: RetrievalMeasurements): string[] {
   return Object.entries(stats).flatMap(([strategy, { wouldBeFiltered: counts }]) => {
     if (typeof counts !== 'object' || counts === null) return [];
@@ -98,15 +98,15 @@ function filterNotes({ stats }: RetrievalMeasurements): string[] {
   });
 }
 
-/** Table 7: recall by retrieval strategy and kind of question, on questions made by seed. */
+/** Table 7: recall by retrieval strategy and kind of question, on generated questions. */
 export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurements): Table {
   const made = retrieval.rows.filter(({ dataset }) => dataset === undefined);
   const first = [
-    `${made[0]?.n ?? 0} questions of ${retrieval.users} users with ${retrieval.memories} memories or more, made by seed; evidence is known, and a`,
+    `${made[0]?.n ?? 0} questions of ${retrieval.users} users with ${retrieval.memories} memories or more, generated from a seed; evidence is known, and a`,
     `question may need several memories. ${INTERVALS}`,
   ];
   const last = [
-    "If --cold is PostgreSQL, tiered has a second row with pgvector's default probes (ivfflat-approximate): one list. With few",
+    "With PostgreSQL as --cold, tiered has a second row with pgvector's default of one probed list (ivfflat-approximate). With few",
     'memories PostgreSQL may scan the whole table, and both rows then agree.',
     FEWER,
     ...filterNotes(retrieval),
@@ -118,7 +118,7 @@ export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurem
   });
 }
 
-/** Table 7b: the same on the questions of the run's data sets, by category; undefined where there are none. */
+/** Table 7b: recall on the questions of the run's data sets, by category; undefined if these were not measured. */
 export function datasetRetrievalTable(results: RunResults, { rows: all, datasets = [] }: RetrievalMeasurements) {
   const rows = all.filter(({ dataset }) => dataset !== undefined);
   if (rows.length === 0) return undefined;
@@ -128,7 +128,9 @@ export function datasetRetrievalTable(results: RunResults, { rows: all, datasets
       `${name}: ${n} questions of ${users} users with ${memories} memories in all; ${leftOut} items that no memory answers are left out.`,
   );
   const isGiven = rows.some(({ strategy }) => strategy === 'given');
-  const given = isGiven ? ['given is the list of each item: its times are those of looking memories up.'] : [];
+  const given = isGiven
+    ? ['given returns the memories that each item lists; its times are those of looking them up.']
+    : [];
   return strategiesTable(results, rows, [{ ...recall, columns: [questions, ...recall.columns] }, ...others], {
     id: 'table-7b',
     title: `Table 7b. Recall on the questions of ${datasets.map(({ name }) => name).join(' and ')}, by category`,

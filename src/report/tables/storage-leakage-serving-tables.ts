@@ -1,4 +1,4 @@
-/** Tables of suites that measure without arms' answers: 8 (storage), 9 (leakage) and 12 (serving). */
+/** Tables 8 (storage), 9 (cross-user leakage) and 12 (serving under load). */
 import type {
   LeakMatrix,
   ServedLoad,
@@ -46,13 +46,13 @@ export function storageTable(results: RunResults, storage: readonly StorageMeasu
       },
     ],
     notes: [
-      'Disk: a state as llama.cpp writes and reads it. Memory: a block; saving cuts it out of a state, loading joins it and',
-      'imports it into llama.cpp through a file, the only way. Evaluate: the same tokens as text.',
+      'Disk: a state that llama.cpp writes and reads. Memory: a block; saving cuts it out of a state, and loading joins it and',
+      'imports it into llama.cpp through a file, since llama.cpp has no other import. Evaluate: prefill of the same tokens as text.',
     ],
   });
 }
 
-/** Table 9: cross-user leakage by arm; the matrix itself is a figure. */
+/** Table 9: cross-user leakage by arm; figure 9 has the matrix. */
 export function leakTable(results: RunResults, leaks: readonly LeakMatrix[]): Table {
   const owners = ({ said }: LeakMatrix) => said.filter((row, user) => row[user]! > 0).length;
   return runTable(results, leaks, ({ arm }) => arm, {
@@ -70,8 +70,8 @@ export function leakTable(results: RunResults, leaks: readonly LeakMatrix[]): Ta
       },
     ],
     notes: [
-      'Every user has a secret and gets a question about it; then a stranger without one gets the same question. Upper bound: 95 %,',
-      'by Clopper and Pearson, over the answers of one arm.',
+      'Every user has a secret and is asked about it; then a user without a secret is asked the same. Upper bound: 95 %, by Clopper',
+      'and Pearson, over the answers of one arm.',
     ],
   });
 }
@@ -112,10 +112,10 @@ export function servingTable(results: RunResults, serving: ServingMeasurement): 
       },
     ],
     notes: [
-      `${conversations} conversations, ${loads[0]?.turns ?? 0} turns at each rate, ${sessions} answered at once; of the later turns of a conversation,`,
-      `${formatNumber(100 * recurrence, 0)} % were planned to repeat a question (--recurrence). Each load begins with empty stores.`,
+      `${conversations} conversations, ${loads[0]?.turns ?? 0} turns at each rate, ${sessions} answered at once. After the first turn of a`,
+      `conversation, ${formatNumber(100 * recurrence, 0)} % of turns repeat a question (--recurrence). Each load begins with empty stores.`,
       'Saturated: the queue still grew at the end. p95 needs 100 turns.',
-      `Capacity, turns per second when the next is always waiting: ${capacities.join(', ')}.`,
+      `Capacity, turns per second with a turn always waiting: ${capacities.join(', ')}.`,
     ],
   });
 }

@@ -14,7 +14,7 @@ interface TableParts<Item> {
   readonly notes?: readonly string[];
 }
 
-/** A table of a run with one row per item; its caption says if the numbers must not be quoted. */
+/** A table of a run with one row per item; the caption says if the numbers must not be quoted. */
 export function runTable<Item>(
   results: Pick<RunResults, 'run' | 'checks'>,
   items: readonly Item[],

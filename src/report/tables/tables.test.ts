@@ -155,8 +155,8 @@ describe('table 7', () => {
     );
     const retrieval = { users: 2, memories: 9, rows, stats: {} };
     expect(retrievalTable(runResults, retrieval).notes.join(' ')).toContain(
-      'above zero: salience on all questions together, recent; tiered on recent; hinted on none; given on none. The whole' +
-        ' interval below zero: salience on none; tiered on none; hinted on none; given on all questions together, recent.',
+      'above zero: salience on all questions together, recent; tiered on recent; hinted on none; given on none. Below' +
+        " the router's, with the whole interval below zero: salience on none; tiered on none; hinted on none; given on all questions together, recent.",
     );
     expect(datasetRetrievalTable(runResults, retrieval)).toBeUndefined();
   });
@@ -174,8 +174,8 @@ describe('table 7', () => {
     const notes = table.notes.join(' ');
     for (const note of [
       'a: 4 questions of 2 users with 30 memories in all; 1 items that no memory answers are left out.',
-      `"router, embed-en-zh" is the router on vectors of embed-en-zh, the embedder that ships; all others search by ${runResults.run.embedder.name}.`,
-      'The whole interval below zero: router, embed-en-zh on plain.',
+      `"router, embed-en-zh" is the router on vectors of embed-en-zh, the embedder that ships; all other strategies use ${runResults.run.embedder.name}.`,
+      'with the whole interval below zero: router, embed-en-zh on plain.',
     ])
       expect(notes).toContain(note);
     const both = { ...retrieval, rows: [...of('a'), ...of('b')], datasets: [described('a'), described('b')] };
@@ -400,7 +400,7 @@ describe('a run with a judge', () => {
     const table = judgeTable(judged)!;
     expect(shown(table, 'rag')).toMatchObject({ judge: '90.0 [85.0, 95.0]', judged: '318', unjudged: '2', agreement: '95.0', kappa: '–' }); // prettier-ignore
     expect(shown(table, 'all')).toMatchObject({ judge: '–', n: '636', agreement: '95.5', kappa: '0.71' });
-    expect(table.notes.at(-1)).toContain('12 answers were sent to the judge, 3 verdicts were known');
+    expect(table.notes.at(-1)).toContain('12 answers were sent to the judge, 3 verdicts were reused');
     expect(table.notes.at(-1)).toContain('Is it right? Say so.');
     expect(shownTables(judged).map(({ id }) => id)).toContain('judge');
     expect(judgeTable(runResults)).toBeUndefined();
