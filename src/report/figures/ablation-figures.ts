@@ -5,22 +5,22 @@ import type { Comparison, RunResults } from '../../store/records/run-results.ts'
 import { baselineArm, primaryArm } from '../arms-by-role.ts';
 import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
-import { distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
-import { capitalised, listed, lossText, sortedDifferences } from './title-wording.ts';
+import { distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
+import { capitalised, listed, lossText, groupDifferences } from './title-wording.ts';
 
 const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 
-/** `of 16 arms, 5 lose exact match against rag, most dki-gated, 62.2 [52.3, 71.2] points; …; no difference is shown with 10` */
+/** `Of 16 other arms against rag, …: 5 lose exact match, dki-gated most: 62.2 [52.3, 71.2] points; …; 10 show no difference` */
 function ablationFinding(compared: readonly Comparison[], against: string, quality: MetricDisplay): string {
   const others = compared.filter(({ verdict }) => verdict !== 'identical');
-  const { lower, higher, none } = sortedDifferences(others);
+  const { lower, higher, none } = groupDifferences(others);
   if (others.length === 0) return `Nothing changes an answer of ${against}`;
   const clause = (verb: string, some: readonly Comparison[]): string[] => {
     const [most] = some.toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta));
     if (most === undefined) return [];
-    const which = some.length === 1 ? most.a : `most ${most.a}`;
+    const which = some.length === 1 ? most.a : `${most.a} most`;
     return [
-      `${some.length} ${verb}${some.length === 1 ? 's' : ''} ${quality.label}, ${which}, ${lossText(most, quality)}`,
+      `${some.length} ${verb}${some.length === 1 ? 's' : ''} ${quality.label}, ${which}: ${lossText(most, quality)}`,
     ];
   };
   const parts = [
@@ -32,7 +32,7 @@ function ablationFinding(compared: readonly Comparison[], against: string, quali
   return `Of ${arms} against ${against}, by their 95 % intervals: ${parts.join('; ')}`;
 }
 
-/** Figure 3: the change of the primary metric for each part that is off or different; undefined without quality. */
+/** Figure 3: the difference in the primary metric of each ablation; undefined if quality is unknown. */
 export function ablationFigure(results: RunResults): Figure | undefined {
   const [baseline, primary] = [baselineArm(results.arms)?.arm, primaryArm(results.arms)?.arm];
   const quality = primaryMetric(results.run);
@@ -47,14 +47,14 @@ export function ablationFigure(results: RunResults): Figure | undefined {
   });
   const unit = quality.differenceUnit;
   const isShare = quality.unit === '%';
-  // One part may cost eighty points and others one: both must be visible.
+  // A logarithmic scale shows losses of eighty points and of one point together.
   const scale = { type: 'symlog', constant: isShare ? 1 : 0.1 };
   const title = `${capitalised(unit)} of ${quality.label}, logarithmic`;
   const x = quantity(title, scale, { grid: true, ...(isShare ? { values: TICKS } : {}) });
   const arms = data.map(({ arm }) => arm);
   const y = nameAxis('arm', arms);
   const marks = namedArmEncoding(results, arms);
-  const words = data.map(({ arm, ...value }) => `${arm} ${inWords(value, unit)}`);
+  const words = data.map(({ arm, ...value }) => `${arm} ${estimateText(value, unit)}`);
   return {
     id: 'ablation',
     title: `Figure 3. ${ablationFinding(compared, against, quality)}`,
@@ -62,7 +62,7 @@ export function ablationFigure(results: RunResults): Figure | undefined {
     description: `Differences in ${quality.label} with 95 % intervals, paired by question: ${words.join('; ')}.`,
     data,
     spec: {
-      // Leaves space for the longest name of an arm.
+      // Leaves space for the longest arm name.
       width: 190,
       height: 20 * data.length,
       layer: [
@@ -78,7 +78,7 @@ export function ablationFigure(results: RunResults): Figure | undefined {
   };
 }
 
-/** `against rag, exact match is lower at α = 0 (89.0 [81.7, 93.6] points), 0.2 and 0.4; the same bit by bit at 1; …` */
+/** `Against rag, exact match is lower at α = 0 (by 89.0 [81.7, 93.6] points), 0.2 and 0.4; unchanged (bit-identical) at 1; …` */
 function alphaFinding({ arms, comparisons }: RunResults, quality: MetricDisplay): string {
   const baseline = baselineArm(arms)?.arm;
   const alphas = new Map(arms.map(({ arm, traits }) => [arm, traits.settings.alpha]));
@@ -86,7 +86,7 @@ function alphaFinding({ arms, comparisons }: RunResults, quality: MetricDisplay)
     .filter(({ a, b, metric }) => metric === quality.name && b === baseline && alphas.get(a) !== undefined)
     .sort((one, other) => alphas.get(one.a)! - alphas.get(other.a)!);
   if (compared.length === 0) return `${quality.title} by α; no arms were compared`;
-  const { identical, lower, higher, none } = sortedDifferences(compared);
+  const { identical, lower, higher, none } = groupDifferences(compared);
   const part = (words: string, some: readonly Comparison[], isSized = false): string[] => {
     const values = some.map((one, index) => {
       const alpha = String(alphas.get(one.a)!);
@@ -97,13 +97,13 @@ function alphaFinding({ arms, comparisons }: RunResults, quality: MetricDisplay)
   const parts = [
     ...part('lower', lower, true),
     ...part('higher', higher, true),
-    ...part('the same bit by bit', identical),
+    ...part('unchanged (bit-identical)', identical),
     ...part('not shown to differ', none),
   ];
   return `Against ${baseline!}, ${quality.label} is ${parts.join('; ')}`;
 }
 
-/** Figure 4: recall and fluency by α; undefined without arms that vary it, and if quality is unknown. */
+/** Figure 4: recall and fluency by α; undefined if no arm varies α or quality is unknown. */
 export function alphaFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
   const rag = baselineArm(results.arms);

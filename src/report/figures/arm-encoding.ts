@@ -11,7 +11,7 @@ function findTraits({ arms }: WithArms, arm: string): ArmTraits | undefined {
   return all.find(({ name }) => name === arm) ?? all.find(({ base }) => base === arm);
 }
 
-/** Tells arms that compete from those that only check the bench: a twin, and an arm with another user's memories. */
+/** False for arms that only check the bench: a twin arm, and an arm with another user's memories. */
 export function isContender(results: WithArms, arm: string): boolean {
   const traits = findTraits(results, arm);
   return traits?.control !== 'twin' && traits?.retrieves !== 'donor';
@@ -19,7 +19,7 @@ export function isContender(results: WithArms, arm: string): boolean {
 
 const findMark = (results: WithArms, arm: string): Mark => findTraits(results, arm)?.mark ?? unknown;
 
-/** Shapes that Vega draws by name, and paths of the others in a square from −1 to 1. */
+/** Vega's name of a shape, or its SVG path within −1 to 1. */
 const symbols: Readonly<Record<Mark['shape'], string>> = {
   circle: 'circle',
   square: 'square',
@@ -38,17 +38,17 @@ const symbols: Readonly<Record<Mark['shape'], string>> = {
   chevron: 'M-1,-.9L0,-.2L1,-.9L1,.2L0,.9L-1,.2Z',
 };
 
-/** Symbols for marks whose own is taken, in the order in which figures use them up; a stroke has no outline. */
+/** Symbols that replace one that is taken, in order of use. A stroke has no area to fill. */
 const filledSymbols: readonly string[] = Object.values(symbols).filter((symbol) => symbol !== 'stroke');
 
 type Shaped = Pick<Mark, 'shape'>;
 
-/** Symbols of marks, no two alike: one whose shape is taken gets the first that no other mark has. */
+/** A different symbol for each mark. If its shape is taken, a mark gets the first shape that no other mark wants. */
 export function distinctSymbols(marks: readonly Shaped[]): string[] {
   return distinctLooks(marks, [false]).map(({ symbol }) => symbol);
 }
 
-/** As `distinctSymbols`, for more marks than there are symbols: a mark whose shape is taken gets its outline, or else another. */
+/** As `distinctSymbols`, for more marks than symbols: if its shape is taken, a mark gets the outline, or else another shape. */
 export function distinctFillings(marks: readonly Shaped[]): { readonly symbol: string; readonly hollow: boolean }[] {
   return distinctLooks(marks, [false, true]);
 }
@@ -67,7 +67,7 @@ function distinctLooks(marks: readonly Shaped[], fillings: readonly boolean[]) {
   });
 }
 
-/** Widths of a letter of a legend, and of its symbol with the space around it, px. */
+/** Widths in px: of a letter of the legend, and of a symbol with its margins. */
 const LETTER = 6.5;
 const SYMBOL = 22;
 
@@ -84,7 +84,7 @@ const channel = <Range>(field: string, domain: readonly string[], range: readonl
   legend: { columns },
 });
 
-/** The scales of colour, shape and dash, with one legend. Arms that differ in an argument share a colour, and no two a shape. */
+/** Scales of colour, shape and dash with one legend. Arms that differ only in an argument share a colour; shapes are unique. */
 export function armEncoding(results: WithArms, arms: readonly string[]) {
   const marks = arms.map((arm) => findMark(results, arm));
   const columns = legendColumns(arms);
@@ -95,23 +95,23 @@ export function armEncoding(results: WithArms, arms: readonly string[]) {
   };
 }
 
-/** As `armEncoding`, for curves with points: the legend shows the points. A layer of lines needs `asLines`. */
+/** As `armEncoding`, for curves with points. The legend shows the points; the layer of lines needs the transform `asLines`. */
 export function curveEncoding(results: WithArms, arms: readonly string[]) {
   const { color, shape, strokeDash } = armEncoding(results, arms);
   return { color, shape, strokeDash: { ...strokeDash, field: 'line', legend: null } };
 }
 
-/** Names the arm once more for a layer of lines, since channels of one field share a legend. */
+/** Copies the arm to a second field for lines, since Vega merges the legends of channels with the same field. */
 export const asLines = [{ calculate: 'datum.arm', as: 'line' }];
 
-/** As `armEncoding`, where an axis names the arms: each has the shape of its family, and there is no legend. */
+/** As `armEncoding`, for figures with arms on an axis: no legend, and arms of one family share a shape. */
 export function namedArmEncoding(results: WithArms, arms: readonly string[]) {
   const { color, shape } = armEncoding(results, arms);
   const range = arms.map((arm) => symbols[findMark(results, arm).shape]);
   return { color: { ...color, legend: null }, shape: { ...shape, scale: { ...shape.scale, range }, legend: null } };
 }
 
-/** The marks of methods: no two have one shape and filling, and as many as possible are those of their arms in other figures. */
+/** Scales of methods. Shape and filling together are unique, and match the arm's mark in other figures where possible. */
 export function methodEncoding({ arms, methods = [] }: Pick<RunResults, 'arms' | 'methods'>, names: readonly string[]) {
   const marks = names.map((name) => findMark({ arms }, methods.find(({ method }) => method === name)!.arm));
   const fillings = distinctFillings(marks);

@@ -6,20 +6,29 @@ import { baselineArm, joinedArm } from '../arms-by-role.ts';
 import { findMetric, primaryMetric, type MetricDisplay } from '../metric-display.ts';
 import { shareLabel } from '../tables/condition-tables.ts';
 import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
-import { distinct, estimateFields, facets, intervalLayer, inWords, MEANS, nameAxis, quantity } from './figure-parts.ts';
+import {
+  distinct,
+  estimateFields,
+  facets,
+  intervalLayer,
+  estimateText,
+  MEANS,
+  nameAxis,
+  quantity,
+} from './figure-parts.ts';
 import { capitalised, changeFinding, NAMED_ARMS } from './title-wording.ts';
 
 type CurvePoint = ReturnType<typeof curvePoints>[number];
 
-/** Share of a step over which the arms stand side by side. */
+/** Share of the distance between two conditions over which points of the arms are spread. */
 const SPREAD = 0.66;
 
-/** A figure with the curves of all arms and their intervals, side by side within a step, since equal arms would hide one another; undefined without points. */
+/** Curves of all arms with intervals; undefined without points. Points are spread within a condition, so that equal arms are visible. */
 function curveFigure(
   results: RunResults,
   { title, unit }: MetricDisplay,
   data: readonly CurvePoint[],
-  figure: { id: string; title: string; by: string; x: string; inWords?: readonly CurvePoint[] },
+  figure: { id: string; title: string; by: string; x: string; described?: readonly CurvePoint[] },
 ): Figure | undefined {
   if (data.length === 0) return undefined;
   const arms = distinct(data.map(({ arm }) => arm));
@@ -30,9 +39,9 @@ function curveFigure(
   const labels = { values: steps.map((_, index) => index), labelExpr: `${JSON.stringify(steps)}[datum.value]` };
   const x = { field: 'x', ...quantity(figure.x, scale, { ...labels, grid: false }) };
   const y = { field: 'value', ...quantity(`${title}, ${unit}`, { zero: true }, { tickCount: 5 }) };
-  // In steps: an ordinal axis with offsets would draw no lines from step to step.
+  // A quantitative axis: an ordinal one with offsets would not connect the points.
   const offset = `(indexof(${JSON.stringify(arms)}, datum.arm) - ${(arms.length - 1) / 2}) * ${SPREAD / arms.length}`;
-  const curves = Map.groupBy(figure.inWords ?? data, ({ panel, arm }) => (panel === '' ? arm : `${panel}, ${arm}`));
+  const curves = Map.groupBy(figure.described ?? data, ({ panel, arm }) => (panel === '' ? arm : `${panel}, ${arm}`));
   const words = [...curves].map(([curve, points]) => {
     const ends = distinct([points[0]!, points.at(-1)!]).map(({ value, at }) => `${value.toFixed(1)} ${unit} at ${at}`);
     return `${curve}: ${ends.join(', ')}`;
@@ -112,7 +121,7 @@ const budgets = [
   ['all', 'KV budget: all of the remaining window', 'with all of it'],
 ] as const;
 
-/** Figure 2: task success by the share of the window that the memories would fill; undefined if quality is unknown. */
+/** Figure 2: task success by size of the memories, as a share of the window; undefined if quality is unknown. */
 export function contextFigure(results: RunResults): Figure | undefined {
   const success = findMetric(results.run, 'taskSuccess')!;
   const traits = new Map(results.arms.map((one) => [one.arm, one.traits]));
@@ -165,17 +174,17 @@ export function recallFigure(results: RunResults): Figure | undefined {
     title: `Figure F3. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
     by: 'number of memories',
     x: 'Memories',
-    inWords: curvePoints(conditions, primary),
+    described: curvePoints(conditions, primary),
   });
 }
 
-/** Conditions of the suite `coreference`: the number of memories that an answer needs. */
+/** Panels by condition of suite `coreference`, the number of memories that an answer needs. */
 const needs: Readonly<Record<string, { readonly panel: string; readonly words: string }>> = {
   1: { panel: 'One memory answers', words: 'questions that one memory answers' },
-  2: { panel: 'The previous memory is needed, too', words: 'those that need the previous one, too' },
+  2: { panel: 'The previous memory is also needed', words: 'those that also need the previous one' },
 };
 
-/** Figure 10: the primary metric by arm if one memory answers, and if the previous one is needed, too; undefined if quality is unknown. */
+/** Figure 10: the primary metric by arm, by whether the previous memory is also needed; undefined if quality is unknown. */
 export function coreferenceFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
   const { title, unit } = primary;
@@ -189,7 +198,7 @@ export function coreferenceFigure(results: RunResults): Figure | undefined {
   const x = quantity(`${title}, ${unit}`, unit === '%' ? { domain: [0, 100] } : {}, { grid: true, tickCount: 5 });
   const y = nameAxis('arm', arms);
   const range = (first: number, last: number) => `from ${needs[first]?.words ?? ''} to ${needs[last]?.words ?? ''}`;
-  const words = data.map(({ panel, arm, ...value }) => `${panel.toLowerCase()}, ${arm} ${inWords(value, unit)}`);
+  const words = data.map(({ panel, arm, ...value }) => `${panel.toLowerCase()}, ${arm} ${estimateText(value, unit)}`);
   const panels = Object.values(needs).map(({ panel }) => panel);
   return {
     id: 'coreference',

@@ -7,15 +7,15 @@ export const MEANS = 'Points are means, lines their 95 % intervals.';
 
 type EstimateFields = ReturnType<typeof estimateFields>;
 
-/** The fields of an estimate; `scale` 100 makes a share a percentage. */
+/** An estimate as fields of a data row; `scale` 100 turns shares into percentages. */
 export function estimateFields({ mean, low, high }: Pick<Estimate, 'mean' | 'low' | 'high'>, scale = 1) {
-  // A stored result has null for an infinite bound.
+  // Stored results have null for infinite bounds.
   const bounded = Number.isFinite(low) && Number.isFinite(high);
   return { value: mean * scale, low: bounded ? low * scale : null, high: bounded ? high * scale : null };
 }
 
-/** `97.2 [95.4, 99.0] %`, or without the interval. */
-export function inWords({ value, low, high }: EstimateFields, unit: string): string {
+/** `97.2 [95.4, 99.0] %`; without the interval if it is unknown. */
+export function estimateText({ value, low, high }: EstimateFields, unit: string): string {
   const interval = low === null || high === null ? '' : ` [${formatNumber(low, 1)}, ${formatNumber(high, 1)}]`;
   return `${formatNumber(value, 1)}${interval} ${unit}`;
 }
@@ -32,7 +32,7 @@ export function facets(field: string, values: readonly string[], columns: 1 | 2,
   };
 }
 
-/** A layer of lines from the lower to the upper bounds along a channel. */
+/** A layer that draws intervals as lines along an axis. */
 export function intervalLayer(
   axis: 'x' | 'y',
   channel: FigureSpec,

@@ -12,11 +12,11 @@ import { baselineArm } from '../arms-by-role.ts';
 import { findComparison } from '../find-comparison.ts';
 import { methodEncoding } from './arm-encoding.ts';
 import { distinct, facets, intervalLayer, MEANS, quantity } from './figure-parts.ts';
-import { capitalised, listed, lossText, sortedDifferences } from './title-wording.ts';
+import { capitalised, listed, lossText, groupDifferences } from './title-wording.ts';
 
 const ALL = 'All questions';
 
-/** One method at one budget in one panel: quality in % of the text's, time beside the question alone. */
+/** One method at one budget in one panel: quality in % of that of text, and TTFT relative to query-only. */
 interface Point extends ReturnType<typeof keptFields>, FigureRow {
   readonly panel: string;
   readonly method: string;
@@ -58,12 +58,12 @@ const NAMED = 3;
 
 function againstRandom(methods: readonly MethodResults[]): string {
   const tested = methods.filter(({ againstRandom: difference }) => (difference?.pAdjusted ?? null) !== null);
-  if (tested.length === 0) return 'none was tested against tokens drawn at random';
+  if (tested.length === 0) return 'none was tested against randomly chosen tokens';
   const better = tested.filter(({ againstRandom: difference }) => difference!.outcome === 'better');
-  if (better.length === 0) return `none of ${tested.length} is shown to be better than tokens drawn at random`;
+  if (better.length === 0) return `none of ${tested.length} is shown to be better than randomly chosen tokens`;
   const more = better.length > NAMED ? [`${better.length - NAMED} more`] : [];
   const named = listed([...better.slice(0, NAMED).map(({ arm }) => arm), ...more]);
-  return `${better.length} of ${tested.length} ${better.length === 1 ? 'is' : 'are'} better than tokens drawn at random: ${named}`;
+  return `${better.length} of ${tested.length} ${better.length === 1 ? 'is' : 'are'} better than randomly chosen tokens: ${named}`;
 }
 
 function methodsFinding(results: RunResults, text: string, metric: MetricDisplay): string {
@@ -71,18 +71,18 @@ function methodsFinding(results: RunResults, text: string, metric: MetricDisplay
   const own = methods.filter(({ kind }) => kind !== 'reference');
   const names = new Set(own.map(({ arm }) => arm));
   const compared = comparisons.filter((one) => one.metric === metric.name && one.b === text && names.has(one.a));
-  const { lower } = sortedDifferences(compared);
+  const { lower } = groupDifferences(compared);
   const most = lower.toSorted((a, b) => a.delta - b.delta)[0];
   const losing =
     most === undefined
       ? `none of ${compared.length} methods is shown to lose ${metric.label} against ${text}`
-      : `${lower.length} of ${compared.length} methods lose ${metric.label} against ${text} by their 95 % intervals, most ${most.a}, ${lossText(most, metric)}`;
+      : `${lower.length} of ${compared.length} methods lose ${metric.label} against ${text} by their 95 % intervals, ${most.a} most: ${lossText(most, metric)}`;
   return `${capitalised(losing)}; ${againstRandom(own)}`;
 }
 
 /**
- * Figure 11: quality kept against time to first token, one mark a method, a line through its budgets; all questions, and by the
- * retriever's rank of the evidence. Undefined where either is unknown, or where quality is no share.
+ * Figure 11: quality in % of text against time to first token, with a mark per method and a line through its budgets. Panels: all
+ * questions, and by the retrieval rank of the evidence. Undefined if quality or time is unknown, or the metric is not a share.
  */
 export function methodsFigure(results: RunResults): Figure | undefined {
   const [primary, text] = [primaryMetric(results.run), baselineArm(results.arms)];
@@ -101,7 +101,7 @@ export function methodsFigure(results: RunResults): Figure | undefined {
     id: 'methods',
     title: `Figure 11. ${methodsFinding(results, text.arm, primary)}`,
     key: `${MEANS} A thin line joins the budgets of a method.`,
-    description: `Shares of the text's ${primary.label}, and time to first token over cache hits beside the question alone: ${words.join('; ')}.`,
+    description: `${primary.label} in % of text, and time to first token over cache hits relative to query-only: ${words.join('; ')}.`,
     data,
     spec: facets('panel', panels, 1, {
       width: PANEL_WIDTH,

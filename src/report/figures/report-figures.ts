@@ -24,7 +24,7 @@ const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) =>
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };
 
-/** The figures of a run: those of its suite for which it has data, and of methods if it compares some. */
+/** The figures of a run: those of its suite with data, and the figure of methods if the run compares methods. */
 export function reportFigures(results: RunResults): Figure[] {
   const ofSuite = figuresBySuite[results.run.suite] ?? [];
   const ofMethods = results.methods === undefined || ofSuite.includes(methodsFigure) ? [] : [methodsFigure];
@@ -35,7 +35,7 @@ export function reportFigures(results: RunResults): Figure[] {
 
 export type DrawnFigure = Awaited<ReturnType<typeof drawnFigures>>[number];
 
-/** Draws the figures of a run, once for the same results: they are in their own files, in the page of the run and in that of its group. */
+/** Draws the figures of a run. Memoized, since they go to their own files, the page of the run and the page of its group. */
 export const drawnFigures = memoize(async (results: RunResults) => {
   const figures: { readonly figure: Figure; readonly svg: string }[] = [];
   for (const figure of reportFigures(results)) figures.push({ figure, svg: await renderFigure(figure) });

@@ -11,8 +11,8 @@ import type {
 import type { RunResults } from '../../store/records/run-results.ts';
 import { countLeaks } from '../tables/storage-leakage-serving-tables.ts';
 import { asLines, curveEncoding } from './arm-encoding.ts';
-import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
-import { holdsZero, listed, sizeText } from './title-wording.ts';
+import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
+import { containsZero, listed, sizeText } from './title-wording.ts';
 
 /** `against router (72.2 %), recall@5 is higher with salience (by 9.2 [5.6, 12.8] points), lower with tiered (…)` */
 function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {
@@ -29,13 +29,13 @@ function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {
   const parts = [
     ...part('higher', ({ low }) => low > 0),
     ...part('lower', ({ high }) => high < 0),
-    ...part('not shown to differ', holdsZero, false),
+    ...part('not shown to differ', containsZero, false),
   ];
   const against = `${base.strategy} (${formatNumber(recall.mean * 100, 1)} %)`;
   return parts.length === 0 ? `Recall@5 with ${against}` : `Against ${against}, recall@5 is ${parts.join('; ')}`;
 }
 
-/** Figure 7, without arm colours: recall@5 of every retrieval strategy over all generated questions, and the time per question; undefined if not measured. */
+/** Figure 7: recall@5 and time per question of retrieval strategies, over all generated questions; undefined if not measured. */
 export function retrievalFigure(results: RunResults): Figure | undefined {
   const rows = results.measured?.retrieval?.rows ?? [];
   const shown = rows.filter(({ dataset, kind }) => dataset === undefined && kind === 'all');
@@ -46,7 +46,9 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
   const y = nameAxis('strategy', data.map(({ strategy }) => strategy)); // prettier-ignore
   const height = 26 * data.length;
   const recall = quantity('Recall@5, %', { domain: [0, 100] }, { grid: true, tickCount: 3 });
-  const words = data.map(({ strategy, ms, ...value }) => `${strategy} ${inWords(value, '%')} in ${ms.toFixed(2)} ms`);
+  const words = data.map(
+    ({ strategy, ms, ...value }) => `${strategy} ${estimateText(value, '%')} in ${ms.toFixed(2)} ms`,
+  );
   return {
     id: 'retrieval',
     title: `Figure 7. ${retrievalFinding(shown)}`,
@@ -57,7 +59,7 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
       spacing: 14,
       hconcat: [
         {
-          // Recall gets most of the width, since its intervals are short.
+          // Recall gets more width, since its intervals are short.
           width: 0.5 * PANEL_WIDTH,
           height,
           encoding: { y },
@@ -85,7 +87,7 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
 
 const grouped = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 
-/** `a memory token takes 2.3 bytes as text; KV in F16 takes 2,048 in memory, 893 times as many; …` */
+/** `Bytes of a memory token: 2.3 as text; 2,048 as KV in F16, 893 times the text; …` */
 function storageFinding(storage: readonly StorageMeasurement[], tokens: number): string {
   const longest = storage.filter((row) => row.tokens === tokens);
   const text = longest.find(({ tier }) => tier === 'text')?.bytesPerToken;
@@ -117,7 +119,7 @@ export function storageFigure(results: RunResults): Figure | undefined {
   return {
     id: 'storage',
     title: `Figure 8. ${storageFinding(storage, largest)}`,
-    key: 'A mark for each length of memory; the number is that of the longest.',
+    key: 'One mark per length of memory; the number is for the longest.',
     description: `Bytes per token, logarithmic, one mark per length of memory; at ${largest} tokens: ${words.join('; ')}.`,
     data,
     spec: {
@@ -151,7 +153,7 @@ export function storageFigure(results: RunResults): Figure | undefined {
 
 const OWN = 'own secret';
 const FOREIGN = "another's secret: a leak";
-/** A placeholder row that makes the grid span all users if no secret came out. */
+/** An invisible row that makes the axes span all users if no secret was told. */
 const GRID = 'grid';
 const colours = { [OWN]: '#268eea', [FOREIGN]: '#d60022', [GRID]: 'transparent' };
 const MAX_TICKS = 8;
@@ -161,7 +163,7 @@ const heading = (matrix: LeakMatrix): string => {
   return `${matrix.arm}: ${leaks === 0 ? 'no leak' : leaks === 1 ? '1 leak' : `${leaks} leaks`}`;
 };
 
-/** One row for each pair of users between whom a secret came out; users are numbered, since names are data. */
+/** A row for each asking user and each owner of a secret in the answers. Users are numbered, since their names are data. */
 function leakRows(matrix: LeakMatrix): FigureRow[] {
   const found = matrix.said.flatMap((row, asker) =>
     row.flatMap((answers, owner) => {
@@ -181,7 +183,7 @@ function leakFinding(leaks: readonly LeakMatrix[], leaking: readonly LeakMatrix[
   return `No arm of ${leaks.length} told a user another's secret: at most ${bound} % of answers do, by the upper 95 % bound`;
 }
 
-/** Figure 9: the matrix of users who asked, and owners of the secrets that came out, by arm; undefined if not measured. */
+/** Figure 9: for each arm, which user was told the secret of which owner; undefined if not measured. */
 export function leakFigure(results: RunResults): Figure | undefined {
   const leaks = results.measured?.leaks;
   if (leaks === undefined || leaks.length === 0) return undefined;
@@ -195,12 +197,12 @@ export function leakFigure(results: RunResults): Figure | undefined {
   const words = leaks.map((matrix) => {
     const heard = matrix.said.filter((row, asker) => row[asker]! > 0).length;
     const bound = `upper 95 % bound ${formatNumber(matrix.upperBound * 100, 1)} % of the answers`;
-    return `${heading(matrix)}, ${bound}, ${heard} of ${matrix.users.length} users heard their own`;
+    return `${heading(matrix)}, ${bound}, ${heard} of ${matrix.users.length} users were told their own`;
   });
   return {
     id: 'leaks',
     title: `Figure 9. ${leakFinding(leaks, leaking)}`,
-    key: 'A cell is filled where a secret of that owner came out to that user.',
+    key: 'A filled cell: the user was told the secret of the owner.',
     description: `Users who asked against owners of the secret; only the diagonal may be filled. ${words.join('; ')}.`,
     data,
     spec: facets('panel', leaks.map(heading), 2, {
@@ -255,8 +257,8 @@ export function servingFigure(results: RunResults): Figure | undefined {
   return {
     id: 'serving',
     title: `Figure 12. ${servingFinding(loads)}`,
-    key: 'Points are medians from the planned arrival of a turn; hollow where the queue still grew.',
-    description: `Medians from the planned arrival; hollow where the queue still grew. ${words.join('; ')}.`,
+    key: 'Points are medians of the time from the planned arrival of a turn; hollow: the queue still grew at the end.',
+    description: `Median times from the planned arrival, by arrival rate. ${words.join('; ')}.`,
     data,
     spec: {
       width: 320,

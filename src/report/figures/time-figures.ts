@@ -1,4 +1,4 @@
-/** Figures of the time to first token: F1 (against quality), 5 (summed over turns) and F2 (by phase). */
+/** Figures of the time to first token: F1 (quality against time), 5 (cumulative over turns) and F2 (by phase). */
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/run-results.ts';
@@ -7,10 +7,10 @@ import { findComparison } from '../find-comparison.ts';
 import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { breakEvenText } from '../verdict-sentences.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
-import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore
+import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore
 import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, timeFinding } from './title-wording.ts';
 
-/** Quality against time of the primary arm and the first planned one that injects, or of others, beside the text. */
+/** Title of F1: quality and time against the baseline, of the primary arm and the joined arm, or of other arms if neither ran. */
 function frontierFinding(results: RunResults, metric: MetricDisplay, values: readonly number[]): string {
   const { arms } = results;
   const baseline = baselineArm(arms)?.arm;
@@ -30,7 +30,7 @@ function frontierFinding(results: RunResults, metric: MetricDisplay, values: rea
   return `${metric.title} is ${least!} to ${most!} ${metric.unit} by arm; no arms were compared`;
 }
 
-/** The scale and axis of times: decades around them, each of two steps. An interval that reaches 0, which has no place, ends at the edge. */
+/** Logarithmic scale and axis that cover all times, with ticks at 1 and 3 of each decade. Intervals that reach 0 are clipped. */
 function logarithmic(times: readonly number[]) {
   const decades = times.filter((time) => time > 0).map(Math.log10);
   const first = Math.floor(Math.min(...decades));
@@ -64,13 +64,13 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   const values = points.map((point) => point.quality.value);
   const arms = data.map(({ arm }) => arm);
   const { color, shape } = armEncoding(results, arms);
-  // Arms differ by factors: a linear axis would crowd all but the slowest.
+  // On a linear axis all arms but the slowest would be crowded together.
   const x = logarithmic(points.flatMap(({ time: { value, low, high } }) => [value, low ?? value, high ?? value]));
   const y = quantity(`${primary.title}, ${primary.unit}`, {}, { tickCount: 5 });
   const time = { ...x, field: 'ttftMs' };
   const quality = { ...y, field: name };
   const words = points.map(
-    ({ arm, quality, time }) => `${arm} ${inWords(quality, primary.unit)} at ${inWords(time, 'ms')}`,
+    ({ arm, quality, time }) => `${arm} ${estimateText(quality, primary.unit)} at ${estimateText(time, 'ms')}`,
   );
   return {
     id: 'frontier',
@@ -86,7 +86,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
         intervalLayer('y', y, { encoding: { x: time }, bounds: [low, high] }),
         intervalLayer('x', x, { encoding: { y: quality }, bounds: ['ttftLow', 'ttftHigh'] }),
         { mark: { type: 'point', size: 80 }, encoding: { x: time, y: quality, shape } },
-        // Arms of one family share a colour: the number of dki-link:4 tells them apart at a glance, above or below its mark.
+        // Arms of one family share a colour, so each point is labelled with its argument: 4 for dki-link:4.
         ...[-11, 12].map((dy, side) => ({
           transform: [
             { calculate: "split(datum.arm, ':')[1] || ''", as: 'argument' },
@@ -103,7 +103,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
 const MIN_TURNS = 6;
 const MAX_TURNS = 20;
 
-/** `breaks even at turn 2 [2, 3] against rag`; where the interval holds "never", that it is not shown. */
+/** `breaks even at turn 2 [2, 3] against rag`; `is not shown to …` if the interval reaches `never`. */
 function crossingWords(crossing: BreakEven): string {
   const { against, turn, low, high } = crossing;
   const text = breakEvenText(crossing);
@@ -113,7 +113,7 @@ function crossingWords(crossing: BreakEven): string {
     : `is not shown to break even against ${against} (${text})`;
 }
 
-/** Sums over turns, first a miss, then hits; and the interval of the first break-even, whose bound "never" is the last turn. */
+/** Cumulative times over turns, a miss and then hits, and the interval of the first break-even; `never` becomes the last turn. */
 function breakEvenRows(ofArm: readonly [BreakEven, ...BreakEven[]], turns: number): FigureRow[] {
   const [{ arm, missMs, hitMs, turn, low, high }] = ofArm;
   const line = (name: string, firstMs: number, laterMs: number): FigureRow[] =>
@@ -131,11 +131,11 @@ function breakEvenRows(ofArm: readonly [BreakEven, ...BreakEven[]], turns: numbe
   ];
 }
 
-/** Figure 5: the time of text and of each arm that keeps KV, summed over turns with one set of memories; undefined without such. */
+/** Figure 5: cumulative time of text and of arms that store KV, over turns with unchanged memories; undefined without such arms. */
 export function breakEvenFigure(results: RunResults): Figure | undefined {
   const { breakEven } = results;
   if (breakEven.length === 0) return undefined;
-  // So many that the lines cross if they do.
+  // Enough turns to show where the lines cross.
   const crossings = breakEven.flatMap(({ turn, high }) => [turn ?? 0, high ?? 0]);
   const turns = Math.min(MAX_TURNS, Math.max(MIN_TURNS, Math.max(...crossings) + 2));
   const byArm = [...Map.groupBy(breakEven, ({ arm }) => arm).values()] as [BreakEven, ...BreakEven[]][];
@@ -145,7 +145,7 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   const color = { ...looks.color, legend };
   const strokeDash = { ...looks.strokeDash, legend };
   const x = quantity('Turn', { domain: [1, turns], nice: false }, { format: 'd', tickMinStep: 1, tickCount: 5 });
-  const y = { field: 'ms', ...quantity('Time, ms, summed', {}, { tickCount: 4 }) };
+  const y = { field: 'ms', ...quantity('Cumulative time, ms', {}, { tickCount: 4 }) };
   const isCrossing = `isValid(datum.crossing) && isValid(datum.turn) && datum.turn <= ${turns}`;
   const findings = byArm
     .slice(0, NAMED_ARMS)
@@ -157,9 +157,9 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   );
   return {
     id: 'break-even',
-    title: `Figure 5. Time to first token, summed over turns: ${findings.join('; ')}`,
-    key: 'Lines are sums of means; shaded is the 95 % interval of the break-even turn against the first text, dashed upright the turn itself.',
-    description: `Break-even turn with its 95 % interval, shaded for the first of the texts. ${words.join('; ')}.`,
+    title: `Figure 5. Cumulative time to first token: ${findings.join('; ')}`,
+    key: 'Lines are sums of means. Dashed line: break-even turn against the first text arm; shaded: its 95 % interval.',
+    description: `Break-even turn with its 95 % interval, shaded for the first text arm. ${words.join('; ')}.`,
     data: byArm.flatMap((ofArm) => breakEvenRows(ofArm, turns)),
     spec: facets('panel', panels, 2, {
       width: HALF_PANEL_WIDTH,
@@ -173,7 +173,7 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   };
 }
 
-/** The phases of the time, from the axis upwards; light and dark alternate, for print. */
+/** Phases of the time to first token, bottom to top. Light and dark colours alternate, for print. */
 const phases: readonly { name: string; colour: string; ms: (means: PhaseMeans) => number }[] = [
   { name: 'retrieval, assembly', colour: '#8a8a8a', ms: ({ retrieve, assemble }) => retrieve + assemble },
   { name: 'gate', colour: '#b8860b', ms: ({ gate }) => gate },
@@ -188,12 +188,12 @@ const phases: readonly { name: string; colour: string; ms: (means: PhaseMeans) =
   },
 ];
 
-/** Tokens of the memories under a condition, by the first arm: all arms are given the same memories. */
+/** Memory tokens under a condition, read from the first arm, since all arms have the same memories. */
 function tokensLabel(conditions: readonly ConditionResults[], condition: number): string {
   return formatNumber(conditions.find((one) => one.condition === condition)!.memories.tokens, 0);
 }
 
-/** Growth of the time with the memories: of the baseline, the primary arm, and the first planned one that injects. */
+/** Title of F2: how the time of the baseline, the primary arm and the joined arm grows with the memories. */
 function phasesFinding({ arms }: RunResults, conditions: readonly ConditionResults[]): string {
   const usual = [baselineArm(arms), primaryArm(arms), joinedArm(arms)].flatMap((arm) => arm?.arm ?? []);
   const drawn = [...new Set(conditions.map(({ arm }) => arm))];
@@ -214,7 +214,7 @@ function phasesFinding({ arms }: RunResults, conditions: readonly ConditionResul
   return `${capitalised(range)}, time to the first token ${clauses.join(', ')}`;
 }
 
-/** Figure F2: time to the first token by tokens of memory, stacked by phase; undefined without conditions. */
+/** Figure F2: time to first token by memory tokens, stacked by phase; undefined without conditions. */
 export function phasesFigure(results: RunResults): Figure | undefined {
   const conditions = results.conditions.filter(
     ({ arm, place, n }) => place === null && n > 0 && isContender(results, arm),

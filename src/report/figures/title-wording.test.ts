@@ -22,7 +22,7 @@ it('quality is lost or gained only where the interval leaves 0 out', () => {
   expect(qualityFinding(compared(-0.1, 0.1, 'undecided'), metric)).toBe('shows no difference in exact match');
   expect(qualityFinding(compared(-0.1, Infinity), metric)).toBe('shows no difference in exact match');
   expect(qualityFinding(compared(-0.01, 0.005, 'kept'), metric)).toBe('keeps its exact match within the margin');
-  expect(qualityFinding(compared(-0.1, 0.09, 'undecided'), metric)).toContain('leave undecided');
+  expect(qualityFinding(compared(-0.1, 0.09, 'undecided'), metric)).toContain('undecided after correction');
   expect(qualityFinding(compared(0, 0, 'identical'), metric)).toBe('gives its answers bit by bit');
 });
 
@@ -77,18 +77,18 @@ it('a figure of differences counts those whose interval leaves 0 out, and names 
   ];
   expect(titleOf(of('ablation', { comparisons }), 'ablation')).toBe(
     'Figure 3. Of 3 other arms against dki with all parts on, which equals rag bit by bit, by their 95 % intervals: ' +
-      '2 lose exact match, most dki-gated, 40.0 [30.0, 50.0] points; 1 shows no difference',
+      '2 lose exact match, dki-gated most: 40.0 [30.0, 50.0] points; 1 shows no difference',
   );
   const { arms } = runOf('alpha');
   const byAlpha = [compared(-0.8, 0.1, 'not judged', 'dki@alpha=0'), compared(-0.1, 0.2, 'not judged', 'dki@alpha=0.5'), compared(0, 0, 'identical', 'dki@alpha=1')]; // prettier-ignore
   expect(titleOf(of('alpha', { arms, comparisons: byAlpha }), 'alpha')).toBe(
-    'Figure 4. Against rag, exact match is lower at α = 0 (by 80.0 [70.0, 90.0] points); the same bit by bit at 1; not shown to differ at 0.5',
+    'Figure 4. Against rag, exact match is lower at α = 0 (by 80.0 [70.0, 90.0] points); unchanged (bit-identical) at 1; not shown to differ at 0.5',
   );
 });
 
 it('a break-even whose interval holds "never" is not shown', () => {
   expect(titleOf(runOf('latency'), 'break-even')).toBe(
-    'Figure 5. Time to first token, summed over turns: dki is not shown to break even against rag (turn 3 [2, never]) and ' +
+    'Figure 5. Cumulative time to first token: dki is not shown to break even against rag (turn 3 [2, never]) and ' +
       'is not shown to break even against rag-cached (turn 3 [2, never]); dki-link:4 never breaks even against rag',
   );
   const { breakEven } = runOf('latency');
@@ -119,8 +119,8 @@ it('bytes, leaks, methods and loads are told with the numbers of the figure', ()
     "Figure 9. No arm of 2 told a user another's secret: at most 7.0 % of answers do, by the upper 95 % bound",
   );
   expect(titleOf(runOf('methods'), 'methods')).toBe(
-    'Figure 11. 2 of 3 methods lose exact match against rag by their 95 % intervals, most dki-random:.3, 30.0 [20.0, 40.0] points; ' +
-      '1 of 1 is better than tokens drawn at random: dki-first:.3',
+    'Figure 11. 2 of 3 methods lose exact match against rag by their 95 % intervals, dki-random:.3 most: 30.0 [20.0, 40.0] points; ' +
+      '1 of 1 is better than randomly chosen tokens: dki-first:.3',
   );
   const load = { turns: 9, errors: 0, answered: 1, evaluatedTokens: 1, reusedTokens: 0, movedBytes: 0, hits: null, sameAsText: null, meter: null }; // prettier-ignore
   const loads = [[1, false], [4, true]].map(([offered, saturated]) => ({ ...load, arm: 'rag', offered: offered as number, saturated: saturated as boolean, ttftMs: { p50: 9 } })); // prettier-ignore

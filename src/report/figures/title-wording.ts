@@ -1,4 +1,4 @@
-/** Words for the titles of figures, which say no more than the intervals allow. */
+/** Wording of figure titles, which claim no more than the intervals show. */
 import { type Difference } from '../../render/table.ts';
 import { formatInterval, formatNumber, formatRatio } from '../../render/format-number.ts';
 import type { Comparison } from '../../store/records/run-results.ts';
@@ -7,12 +7,12 @@ import type { MetricDisplay } from '../metric-display.ts';
 
 export const NAMED_ARMS = 2;
 
-/** True where the interval of a difference holds 0, so that no difference is shown. */
-export function holdsZero({ low, high }: Pick<Difference, 'low' | 'high'>): boolean {
+/** True if the interval of a difference contains 0. */
+export function containsZero({ low, high }: Pick<Difference, 'low' | 'high'>): boolean {
   return !(low > 0 || high < 0);
 }
 
-/** `14.7 [7.0, 23.4]`: the size of a difference with its interval, without its sign. */
+/** `14.7 [7.0, 23.4]`: the absolute value of a difference with its interval. */
 export function sizeText({ delta, low, high }: Difference, scale: number, digits: number): string {
   const parts = [delta, low, high].map((part) => part * scale) as [number, number, number];
   const [value, from, to] = parts;
@@ -29,21 +29,21 @@ export function qualityFinding(compared: Comparison, metric: MetricDisplay): str
   const { verdict, delta } = compared;
   if (verdict === 'identical') return 'gives its answers bit by bit';
   if (verdict === 'kept') return `keeps its ${metric.label} within the margin`;
-  if (holdsZero(compared)) return `shows no difference in ${metric.label}`;
+  if (containsZero(compared)) return `shows no difference in ${metric.label}`;
   const words = `${delta < 0 ? 'loses' : 'gains'} ${lossText(compared, metric)} of ${metric.label}`;
-  return verdict === 'undecided' ? `${words}, which the tests of all arms leave undecided` : words;
+  return verdict === 'undecided' ? `${words}, undecided after correction for the number of arms` : words;
 }
 
-/** `in 0.23 [0.22, 0.24] of its time`; if the interval of the ratio holds 1, that no difference is shown. */
+/** `in 0.23 [0.22, 0.24] of its time`, or that no difference is shown. */
 export function timeFinding(compared: Comparison): string {
-  return holdsZero(compared) ? 'with no difference in time shown' : `in ${formatRatio(compared)} of its time`;
+  return containsZero(compared) ? 'with no difference in time shown' : `in ${formatRatio(compared)} of its time`;
 }
 
 type Measured = Pick<Estimate, 'mean'> & { readonly low: number | null; readonly high: number | null };
 
 /**
- * A value under two conditions: `falls from 95.8 [83.4, 99.1] to 60.4 [45.0, 74.0] %`; where the intervals overlap, that no change
- * is shown. These are different questions, whose difference has no interval: disjoint intervals say less than a test.
+ * A value under two conditions: `falls from 95.8 [83.4, 99.1] to 60.4 [45.0, 74.0] %`, or `shows no change` if the intervals
+ * overlap. Conditions have different questions, so there is no paired difference to test.
  */
 export function changeFinding(from: Measured, to: Measured, unit: string): string {
   const text = ({ mean, low, high }: Measured): string => formatInterval([mean, low!, high!], 1);
@@ -61,14 +61,14 @@ export function listed(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`;
 }
 
-/** Differences to the baseline, sorted by the sign of their intervals; `none` are those that hold 0. */
-export function sortedDifferences(compared: readonly Comparison[]) {
+/** Groups differences to the baseline by the sign of their intervals; `none`: the interval contains 0. */
+export function groupDifferences(compared: readonly Comparison[]) {
   const others = compared.filter(({ verdict }) => verdict !== 'identical');
   return {
     identical: compared.filter(({ verdict }) => verdict === 'identical'),
     lower: others.filter(({ high }) => high < 0),
     higher: others.filter(({ low }) => low > 0),
-    none: others.filter(holdsZero),
+    none: others.filter(containsZero),
   };
 }
 
