@@ -22,7 +22,7 @@ import type { Estimate } from '../../src/store/records/estimate.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import type { SystemParts } from '../../src/systems/answer-turn.ts';
 import type { BenchSystem } from '../../src/systems/memory-system.ts';
-import { isPreference } from '../../src/systems/prompt/order-memories.ts';
+import { isPreference } from '../../src/systems/prompt/memory-lines.ts';
 import { memoriesForArm, type MemorySources } from '../../src/systems/memories-for-arm.ts';
 import type { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
 import { foundMemories, openKeeper, openParts, storeIn } from '../open-parts.ts';

@@ -27,8 +27,7 @@ import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { KvOperations } from '../kv/kv-operations.ts';
-import type { MemoryKeeper } from './memory-keeper.ts';
-import { type RetrievalSettings, retrieveForTurn } from './retrieve-for-turn.ts';
+import { type MemoryKeeper, type RetrievalSettings, retrieveForTurn } from './memory-keeper.ts';
 
 /** An engine, and the session that a system answers in. */
 export interface OpenEngine {

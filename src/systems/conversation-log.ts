@@ -1,6 +1,5 @@
 import { textHash } from '../base/text-hash.ts';
-import { AuditLogRepository, ConversationRepository } from '../store/conversation-repository.ts';
-import { SessionRepository } from '../store/session-repository.ts';
+import { AuditLogRepository, ConversationRepository, SessionRepository } from '../store/session-repository.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { ConversationRow } from '../store/schema.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';

@@ -1,7 +1,7 @@
 import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from './memory-system.ts';
-import { chronological } from './prompt/order-memories.ts';
+import { chronological } from './prompt/memory-lines.ts';
 
 /** All memories, the newest first, so that a budget drops the oldest. */
 export function newestFirst(all: () => readonly MemorySearchResult[]): RetrievedMemories {

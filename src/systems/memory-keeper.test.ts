@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openKeeper } from '../../scripts/open-parts.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import { memories } from '../store/schema.ts';
-import { chronological } from './prompt/order-memories.ts';
+import { chronological } from './prompt/memory-lines.ts';
 
 let database: BenchDatabase;
 beforeEach(() => {

@@ -2,10 +2,9 @@ import { grammars } from '../../../src/base/language-phrasings.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';
-import { prefixParts } from '../../../src/systems/prompt/prefix-parts.ts';
-import { buildPrompt, type PromptRules } from '../../../src/systems/prompt/build-prompt.ts';
+import { type PromptRules, buildPrompt, prefixParts } from '../../../src/systems/prompt/build-prompt.ts';
 import { PromptTokenizer } from '../../../src/systems/prompt/prompt-tokenizer.ts';
-import { memorySegment } from '../../../src/systems/prompt/memory-line.ts';
+import { memorySegment } from '../../../src/systems/prompt/memory-lines.ts';
 import { querySegments } from '../../../src/systems/prompt/plain-form.ts';
 
 /** Labels are the same at every position, so that a block serves any order; memories may fill the window. */

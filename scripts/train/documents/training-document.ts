@@ -1,6 +1,6 @@
 import { grammars, type Grammar } from '../../../src/base/language-phrasings.ts';
 import { memoryHeader } from '../../../src/systems/prompt/prompt-form.ts';
-import { memorySegment, type LabelStyle } from '../../../src/systems/prompt/memory-line.ts';
+import { memorySegment, type LabelStyle } from '../../../src/systems/prompt/memory-lines.ts';
 import {
   historySegments,
   memoryFooterSegment,

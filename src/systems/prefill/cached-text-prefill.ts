@@ -3,7 +3,7 @@ import { type EngineCapabilities, lastExactCut } from '../../engine/engine-capab
 import { commonLength, type TokenId } from '../../engine/token-id.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { restoreCheckpoint, storeCheckpoint, type StoredTokens } from './verified-checkpoint.ts';
+import { restoreCheckpoint, storeCheckpoint, type StoredTokens } from './verify-kv-tokens.ts';
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
 import { textAccount } from './text-prefill.ts';
 

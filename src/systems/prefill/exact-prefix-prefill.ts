@@ -3,10 +3,14 @@ import type { TokenId } from '../../engine/token-id.ts';
 import { evictionName } from '../../kv/eviction.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
-import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { type PrefixParts, prefixParts } from '../prompt/prefix-parts.ts';
-import { computeExactly, isBadState, requireInSession } from './verify-kv-tokens.ts';
-import { restoreCheckpoint, storeCheckpoint } from './verified-checkpoint.ts';
+import { type BuiltPrompt, type PrefixParts, prefixParts } from '../prompt/build-prompt.ts';
+import {
+  computeExactly,
+  isBadState,
+  requireInSession,
+  restoreCheckpoint,
+  storeCheckpoint,
+} from './verify-kv-tokens.ts';
 import { type KvParts, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
 import { prefillAsText } from './text-prefill.ts';
 import {

@@ -6,7 +6,7 @@ import type { BlockStore } from '../../kv/block-store.ts';
 import { type Eviction, evictionName } from '../../kv/eviction.ts';
 import type { KvOperations } from '../../kv/kv-operations.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
-import type { MemoryLine, MemoryLines } from '../prompt/prefix-parts.ts';
+import type { MemoryLine, MemoryLines } from '../prompt/build-prompt.ts';
 import { computeExactly, holdsTokens, requireInSession, requireTokens } from './verify-kv-tokens.ts';
 import type { KvParts } from './prefill-strategy.ts';
 import { sinkTokens } from './sink-tokens.ts';

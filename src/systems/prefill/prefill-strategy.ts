@@ -7,8 +7,7 @@ import type { KvStore } from '../../kv/kv-store.ts';
 import type { KvOperations } from '../../kv/kv-operations.ts';
 import type { PrefillRecord, StoreType } from '../../store/records/prefill-record.ts';
 import type { TurnAccount } from '../../store/records/turn-record.ts';
-import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import type { MemoryLines } from '../prompt/prefix-parts.ts';
+import { type BuiltPrompt, type MemoryLines } from '../prompt/build-prompt.ts';
 
 /** The session and the user of one turn. */
 export interface TurnContext {

@@ -7,6 +7,7 @@ import { writeBlockFile } from '../../kv/block-file.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import { type KvOperations, kvOperations } from '../../kv/kv-operations.ts';
 import {
+  type StoredTokens,
   computeExactly,
   holdsTokens,
   isBadState,
@@ -14,7 +15,6 @@ import {
   requireTokens,
   tokensByPosition,
 } from './verify-kv-tokens.ts';
-import type { StoredTokens } from './verified-checkpoint.ts';
 import type { KvParts, Prefilled, TurnContext } from './prefill-strategy.ts';
 
 /** Header and memories as one token sequence, and the key of its KV. */

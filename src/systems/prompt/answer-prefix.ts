@@ -1,6 +1,5 @@
 import type { PromptText } from '../../config/bench-config.ts';
-import type { FormName } from './prompt-form.ts';
-import { type AskedLanguage, oneLine, promptText } from './prompt-text.ts';
+import { type AskedLanguage, type FormName, oneLine, promptText } from './prompt-form.ts';
 
 /** The beginning of each answer that the model is given, so that it goes on from there. */
 export interface AnswerPrefixRule {

@@ -1,23 +1,30 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { PromptText } from '../../config/bench-config.ts';
-import type { MemorySearchResult } from '../../retrieval/retriever.ts';
-import type {
-  Budget,
-  DroppedPart,
-  HistoryMessage,
-  PromptInfo,
-  PromptSegment,
+import { type PromptText } from '../../config/bench-config.ts';
+import { type MemorySearchResult } from '../../retrieval/retriever.ts';
+import {
+  type Budget,
+  type DroppedPart,
+  type HistoryMessage,
+  type PromptInfo,
+  type PromptSegment,
 } from '../../store/records/prompt-info.ts';
 import { type AnswerPrefixRule } from './answer-prefix.ts';
-import { type AskedLanguage, promptText } from './prompt-text.ts';
+import { type AskedLanguage, type PromptForm, type Segment, joinSegments, promptText } from './prompt-form.ts';
 import { type PromptWriter, selectHistory, selectMemories } from './select-within-budget.ts';
-import { isPreference, placed, type Placement, type PrefixMemories } from './order-memories.ts';
-import type { PromptTokenizer } from './prompt-tokenizer.ts';
-import { joinSegments, type PromptForm, type Segment } from './prompt-form.ts';
-import { type LabelStyle, lineWriter, type MemoriesAs } from './memory-line.ts';
+import {
+  type LabelStyle,
+  type MemoriesAs,
+  type Placement,
+  type PrefixMemories,
+  isPreference,
+  lineWriter,
+  placed,
+} from './memory-lines.ts';
+import { type PromptTokenizer } from './prompt-tokenizer.ts';
 import { plainForm } from './plain-form.ts';
 import { grammarFor } from '../../base/language-phrasings.ts';
 import { detectLanguage } from '../../base/language.ts';
+import { type TokenId, type TokenRange } from '../../engine/token-id.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */
 const RESERVE_TOKENS = 512;
@@ -260,4 +267,45 @@ export function systemPromptFor(
   if (turn.systemPrompt !== undefined) return turn.systemPrompt;
   const { language = detectLanguage(turn.query) } = turn;
   return systemPrompt === undefined ? grammarFor(language).systemPrompts[0]! : promptText(systemPrompt, turn);
+}
+
+export interface MemoryLine {
+  readonly memoryId: string;
+  readonly tokenIds: readonly TokenId[];
+}
+
+export interface MemoryLines {
+  readonly header: readonly TokenId[];
+  readonly lines: readonly MemoryLine[];
+}
+
+export interface PrefixParts extends MemoryLines {
+  /** Everything behind the last line that is injected: evaluated in every turn. */
+  readonly suffix: readonly TokenId[];
+  readonly question: TokenRange;
+  /** Ids of all memories that the prompt was given, the best first. */
+  readonly ranked: readonly string[];
+}
+
+/** Cuts a prompt at its memory lines; there are none where nothing is to be injected. */
+export function prefixParts({ info, tokenIds, prefixTokens, ranked }: BuiltPrompt): PrefixParts {
+  const header: TokenId[] = [];
+  const lines: MemoryLine[] = [];
+  let [end, count] = [0, 0];
+  for (const segment of info.segments) {
+    end += segment.tokenIds.length;
+    if (end > prefixTokens) break;
+    count++;
+    if (segment.role === 'memory') lines.push({ memoryId: segment.memoryId!, tokenIds: segment.tokenIds });
+    else header.push(...segment.tokenIds);
+  }
+  const question = questionRange(info.segments.slice(count));
+  return { header, lines, suffix: tokenIds.slice(prefixTokens), question, ranked };
+}
+
+/** The tokens of the question in a suffix; without a token of its own, the one in front of it. */
+export function questionRange(segments: readonly Pick<PromptSegment, 'role' | 'tokenIds'>[]): TokenRange {
+  const place = segments.findLastIndex(({ role }) => role === 'query');
+  const end = segments.slice(0, place + 1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  return { start: Math.max(0, end - Math.max(1, segments[place]?.tokenIds.length ?? 0)), end };
 }

@@ -4,9 +4,8 @@ import type { Engine } from '../../engine/engine.ts';
 import { withoutOpenThought } from '../../engine/generated-text.ts';
 import type { HistoryMessage } from '../../store/records/prompt-info.ts';
 import { answerPrefixSegments } from './answer-prefix.ts';
-import { oneLine } from './prompt-text.ts';
+import { type FormParts, type PromptForm, type Segment, memoryHeader, oneLine } from './prompt-form.ts';
 import { type ChatMessage, ChatTemplate } from './chat-template.ts';
-import { type FormParts, memoryHeader, type PromptForm, type Segment } from './prompt-form.ts';
 import { plainForm } from './plain-form.ts';
 
 export interface ChatEngine extends Pick<Engine, 'tokenize' | 'detokenize'> {

@@ -1,8 +1,7 @@
 import { promptTemplates } from '../../config/prompt-templates.ts';
 import type { HistoryMessage } from '../../store/records/prompt-info.ts';
 import { answerPrefixSegments } from './answer-prefix.ts';
-import { memoryHeader, type PromptForm, type Segment } from './prompt-form.ts';
-import { fill } from './prompt-text.ts';
+import { type PromptForm, type Segment, fill, memoryHeader } from './prompt-form.ts';
 
 const { segments: texts } = promptTemplates;
 

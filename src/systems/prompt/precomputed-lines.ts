@@ -1,6 +1,6 @@
-import type { MemoryLines } from './prefix-parts.ts';
+import type { MemoryLines } from './build-prompt.ts';
 import { type PromptForm } from './prompt-form.ts';
-import { type LabelStyle, memorySegment } from './memory-line.ts';
+import { type LabelStyle, memorySegment } from './memory-lines.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 
 export interface MemoryText {

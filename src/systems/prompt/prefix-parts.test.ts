@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PromptSegment } from '../../store/records/prompt-info.ts';
-import { questionRange } from './prefix-parts.ts';
+import { questionRange } from './build-prompt.ts';
 
 const segments = (...parts: readonly (readonly [PromptSegment['role'], number])[]) =>
   parts.map(([role, tokens]) => ({ role, tokenIds: Array.from({ length: tokens }, () => 7) }));

@@ -1,7 +1,7 @@
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { DroppedPart, HistoryMessage } from '../../store/records/prompt-info.ts';
 import type { PromptForm } from './prompt-form.ts';
-import type { WriteLine } from './memory-line.ts';
+import type { WriteLine } from './memory-lines.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 
 export interface Selection<T> {

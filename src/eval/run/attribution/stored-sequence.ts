@@ -5,7 +5,7 @@ import type { PrefillRecord, StoreType } from '../../../store/records/prefill-re
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { TurnRecord } from '../../../store/records/turn-record.ts';
 import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
-import { type PrefixParts, questionRange } from '../../../systems/prompt/prefix-parts.ts';
+import { type PrefixParts, questionRange } from '../../../systems/prompt/build-prompt.ts';
 import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { isRedacted } from '../../analysis/redact-turn.ts';
 import { hashIds } from '../observe/post-turn-measurements.ts';

@@ -5,7 +5,7 @@ import { cutCells } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';
 import type { StorageMeasurement } from '../../../store/records/suite-measurements.ts';
 import { requireCells } from '../../../engine/engine-capabilities.ts';
-import { memorySegment } from '../../../systems/prompt/memory-line.ts';
+import { memorySegment } from '../../../systems/prompt/memory-lines.ts';
 import { quantiles } from '../../analysis/statistics/estimate.ts';
 import type { MeasureContext } from '../suite.ts';
 

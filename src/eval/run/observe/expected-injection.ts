@@ -4,8 +4,8 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
-import { isPreference } from '../../../systems/prompt/order-memories.ts';
-import { questionRange } from '../../../systems/prompt/prefix-parts.ts';
+import { isPreference } from '../../../systems/prompt/memory-lines.ts';
+import { questionRange } from '../../../systems/prompt/build-prompt.ts';
 
 /** What an arm had to inject, derived from its prompt, not from its report. No lines if there is nothing to inject. */
 export interface InjectedParts {

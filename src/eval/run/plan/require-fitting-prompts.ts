@@ -3,16 +3,16 @@ import { detectLanguage } from '../../../base/language.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
-import { prefixParts } from '../../../systems/prompt/prefix-parts.ts';
-import { sinkTokens } from '../../../systems/prefill/sink-tokens.ts';
-import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {
+  type PromptRules,
   buildPrompt,
   formFor,
-  type PromptRules,
+  prefixParts,
   reserveFor,
   systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
+import { sinkTokens } from '../../../systems/prefill/sink-tokens.ts';
+import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import { type ChatEngine, openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 

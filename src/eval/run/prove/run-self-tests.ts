@@ -4,15 +4,15 @@ import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { commonLength } from '../../../engine/token-id.ts';
-import { prefixParts } from '../../../systems/prompt/prefix-parts.ts';
-import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {
-  buildPrompt,
   type BuiltPrompt,
   type PromptRules,
+  buildPrompt,
   formFor,
+  prefixParts,
   systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
+import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';

@@ -7,7 +7,7 @@ import type { Scores } from '../../../store/records/turn-record.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { memoriesForArm, type MemorySources } from '../../../systems/memories-for-arm.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/memory-system.ts';
-import { isPreference } from '../../../systems/prompt/order-memories.ts';
+import { isPreference } from '../../../systems/prompt/memory-lines.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
 import { controlMemories } from './negative-control.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MemorySearchResult, RetrieveOptions } from '../retrieval/retriever.ts';
-import type { MemoryKeeper } from './memory-keeper.ts';
+import { type MemoryKeeper, type RetrievalSettings, retrieveForTurn } from './memory-keeper.ts';
 import { nothingRetrieved, type RetrievedMemories } from './memory-system.ts';
-import { type RetrievalSettings, retrieveForTurn } from './retrieve-for-turn.ts';
 
 const memory = (memoryId: string, createdAt: string, preference = false): MemorySearchResult => ({
   memoryId,
