@@ -79,3 +79,5 @@ export function parseParameters<Schema extends z.ZodType>(schema: Schema, values
   const shown = given[key] === undefined ? key : `${key}=${JSON.stringify(given[key].slice(0, 60))}`;
   throw new BenchError('bad-option', `${shown} ${issue!.message}`, 'follow a link from the list of runs');
 }
+
+export type ComparisonQuery = z.output<typeof queryParameters.compare>;

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
@@ -12,7 +11,7 @@ import { formatNumber } from '../../render/format-number.ts';
 import { findArms, findRunByName } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
 import type { ArmRef, Links } from '../links.ts';
-import type { queryParameters } from '../query-parameters.ts';
+import type { ComparisonQuery } from '../query-parameters.ts';
 import {
   filterForm,
   type ListColumn,
@@ -29,7 +28,6 @@ import { chosenArms } from './default-arm-pair.ts';
 const pageSize = 50;
 
 /** The runs to compare, and their arms; an arm that is not named is chosen among those that both runs have. */
-export type ComparisonQuery = z.output<typeof queryParameters.compare>;
 
 /**
  * Reads a page of the comparison.

@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import type { ComparisonQuery } from './compare-arms-page.ts';
+import type { ComparisonQuery } from '../query-parameters.ts';
 
 /** The two arms that a reader most likely compares: joined KV, or else the primary arm, with the baseline. */
 export function usualPair(traits: readonly ArmTraits[], arms: readonly string[]) {
