@@ -80,4 +80,5 @@ export function parseParameters<Schema extends z.ZodType>(schema: Schema, values
   throw new BenchError('bad-option', `${shown} ${issue!.message}`, 'follow a link from the list of runs');
 }
 
+/** The runs to compare, and their arms; an arm that is not named is chosen among those that both runs have. */
 export type ComparisonQuery = z.output<typeof queryParameters.compare>;

@@ -27,8 +27,6 @@ import { chosenArms } from './default-arm-pair.ts';
 
 const pageSize = 50;
 
-/** The runs to compare, and their arms; an arm that is not named is chosen among those that both runs have. */
-
 /**
  * Reads a page of the comparison.
  * @param hidden by default the rule of reports
