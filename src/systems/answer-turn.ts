@@ -35,14 +35,14 @@ export interface OpenEngine {
   readonly session: EngineSession;
 }
 
-/** The parts that all systems share, so that nothing but retrieval and prefill strategy differs between them. */
+/** Parts that all systems share, so that systems differ only in retrieval and prefill strategy. */
 export interface SystemParts {
-  /** Called at the first turn, so that retrieval works without a model. A system closes neither of them. */
+  /** Called at the first turn, so that retrieval works without a model. The caller closes engine and session. */
   readonly open: () => Promise<OpenEngine>;
   readonly memories: MemoryKeeper;
-  /** Joins, keys and keeps KV. Default: the functions of the KV layer. */
+  /** Default: the functions of the KV layer. */
   readonly kv?: KvOperations;
-  /** Null where somebody else writes down what was said. */
+  /** Null: turns are not logged. */
   readonly log: ConversationLog | null;
   readonly rules: Omit<PromptRules, 'windowTokens'>;
   readonly topK: number;
@@ -52,14 +52,14 @@ export interface SystemParts {
   readonly warn: (message: string) => void;
 }
 
-/** A system's own parts; two systems differ in what they retrieve, `openStrategy` and what they log. */
+/** All parts of one system: the shared ones, and those in which systems differ. */
 export interface TurnParts extends SystemParts, RetrievalSettings {
   readonly openStrategy: (opened: OpenEngine) => Promise<PrefillStrategy>;
-  /** Memories begin at one position and may take all cells of the context that are left. */
+  /** All memories start at the same position, so they may fill all remaining cells of the context. */
   readonly fillsCells?: boolean;
   /** Multiplies the values of injected memories. Default 1. */
   readonly alpha?: number;
-  /** Decides before the prompt is built whether memories go into it. Without one they do. */
+  /** Decides before the prompt is built whether memories go into it. Default: always. */
   readonly gate?: TurnGate;
   readonly injectionMode: string;
   readonly action: LoggedAction;
@@ -88,7 +88,7 @@ class PhaseClock {
   }
 }
 
-/** Makes one turn: retrieve → gate → build the prompt → prefill → generate → store KV → log. */
+/** Runs one turn: retrieve → gate → build the prompt → prefill → generate → store KV → log. */
 export async function answerTurn(
   { engine, session, form: opened, strategy }: OpenTurn,
   parts: TurnParts,
@@ -106,11 +106,11 @@ export async function answerTurn(
   const form = formFor(opened, rules, request);
   const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix, request);
   const frame = { query, systemPrompt: systemPromptFor(request, rules), historyTurns, answerPrefix };
-  // Each turn pays for tokenising its own prompt.
+  // A new tokenizer per turn, so that each turn's time includes tokenising its prompt.
   const tokenizer = new PromptTokenizer(engine);
   const build = (content: Pick<PromptParts, 'memories' | 'history'>): Promise<BuiltPrompt> =>
     buildPrompt({ ...frame, ...content }, rules, tokenizer, form);
-  // A retrieval says itself how long it took: it may have been made before the turn.
+  // Not counted here: retrieval reports its own time, since it may have run before the turn.
   clock.end('uncounted');
   const bareTokens = async () => (await build({ memories: [], history: [] })).tokenIds;
   const gated = await parts.gate?.(session, retrieved.memories, bareTokens, { signal });
@@ -175,7 +175,7 @@ function scale({ alpha = 1 }: TurnParts, gated: GateDecision | undefined): numbe
   return alpha * (gated?.alpha ?? 1);
 }
 
-/** Stores KV, and gives the record of the prefill, with the bytes that are known only now. */
+/** Stores KV and returns the prefill record. Its size in bytes is known only now. */
 async function storeKv({ record, keep }: Prefilled, areStored: () => boolean): Promise<PrefillRecord | null> {
   const sizeBytes = keep !== undefined && areStored() ? await keep() : undefined;
   return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
@@ -185,7 +185,7 @@ async function forgetRemoved({ removed = [] }: RetrievedMemories, strategy: Pref
   for (const memoryId of removed) await strategy.forget(userId, memoryId);
 }
 
-/** False where another process removed a memory of the turn while it ran: its KV must not come back. */
+/** False if another process removed a memory of this turn while it ran: then its KV must not be stored. */
 function areStored({ memories }: TurnParts, { retrieved, userId }: ChatRequest, { kept }: BuiltPrompt): boolean {
   return retrieved !== undefined || memories.removed(userId, kept).length === 0;
 }
@@ -228,7 +228,7 @@ function turnAccount(
   };
 }
 
-/** One cell per token, evicted or not, and the cells of shared tokens, which are not in the prompt. */
+/** Cells of the prompt if nothing were evicted. More than its tokens if sink tokens are repeated before each block. */
 function countCells({ account, suffix }: Prefilled, { tokenIds }: BuiltPrompt): number {
   return Math.max(tokenIds.length, account.resident + suffix.length);
 }
@@ -249,7 +249,7 @@ function countTokens(
   };
 }
 
-/** Marks the segments whose KV was injected, or found in a cache of text. */
+/** Marks the segments that were not evaluated: their KV was injected, or found in a prefix cache. */
 function withOrigins(prompt: BuiltPrompt, { record, account }: Prefilled): PromptSegment[] {
   const injected = record === null ? account.resident : prompt.prefixTokens - (account.remainder ?? 0);
   let end = 0;
@@ -259,7 +259,7 @@ function withOrigins(prompt: BuiltPrompt, { record, account }: Prefilled): Promp
   });
 }
 
-/** An answer ends after one sentence, after 48 tokens by default, and within the reserve. */
+/** An answer ends after one sentence or `maxNewTokens` (default 48), and never exceeds the reserve. */
 export function answerLimits(
   { stopTexts }: Pick<PromptForm, 'stopTexts'>,
   reserveTokens: number,
@@ -277,7 +277,7 @@ export function answerLimits(
   };
 }
 
-/** Adds a warning where more new tokens are requested than the budget reserves. */
+/** Adds a warning if more new tokens are requested than the budget reserves. */
 function withReserveWarning(prompt: BuiltPrompt, maxNewTokens: number | undefined): BuiltPrompt {
   const { budget } = prompt.info;
   const { reserveTokens } = budget;
@@ -286,13 +286,13 @@ function withReserveWarning(prompt: BuiltPrompt, maxNewTokens: number | undefine
   return { ...prompt, info: { ...prompt.info, budget: { ...budget, warnings: [...budget.warnings, warning] } } };
 }
 
-/** How the prompt opens the answer: with the prefix as its last segment, where there is one. */
+/** The form of the prompt, the answer prefix, and the tokens of the prefix (the last segment, if there is one). */
 export function answerOpening({ name }: PromptForm, prefix: string, { info }: BuiltPrompt): TurnTrace['opening'] {
   const last = info.segments.at(-1);
   return { form: name, prefix, prefixTokens: last?.role === 'answerPrefix' ? last.tokenIds.length : 0 };
 }
 
-/** An answer as it is stored; its prefix with the white space that separates the two. */
+/** The answer as it is stored; its prefix includes the white space before the generated text. */
 export function answerRecord({ text, tokens, stop, thoughtTokens }: Generation, prefix: string): AnswerRecord {
   return {
     text,
@@ -303,14 +303,14 @@ export function answerRecord({ text, tokens, stop, thoughtTokens }: Generation, 
   };
 }
 
-/** The memories that a prompt may show, or the records of a summary. @throws BenchError `bad-option` without one */
+/** The memories for the prompt, or the records of the summary. @throws BenchError `bad-option` if the summary is missing */
 function shownMemories(
   { memories, summary }: RetrievedMemories,
   { memoriesAs = 'lines' }: PromptRules,
 ): RetrievedMemories['memories'] {
   if (memoriesAs === 'lines') return memories;
   if (summary !== undefined) return summary.records;
-  // An empty query: nothing was retrieved, and there is nothing to sum up.
+  // The query was empty: nothing was retrieved, so there is no summary either.
   if (memories.length === 0) return memories;
   const message = 'an arm that shows the summary of its retriever was given memories without one';
   throw new BenchError('bad-option', message, 'add --retriever tiered, or choose another arm, such as rag');

@@ -114,7 +114,7 @@ describe('a turn that waits', () => {
     const turns = [ask(four[0]!), ask(four[1]!)];
     await system[Symbol.asyncDispose]().then(() => events.push('closed'));
     await Promise.all(turns);
-    expect(events).toEqual(['the system is closed: a turn that waited for it was refused', 'answered', 'closed']);
+    expect(events).toEqual(['the system is closed and accepts no more calls', 'answered', 'closed']);
     await expect(system.chat(four[0]!)).rejects.toMatchObject({ code: 'no-session' });
   });
 });

@@ -7,7 +7,7 @@ import type { ChatRequest, ChatResponse } from './memory-system.ts';
 
 export type LoggedAction = 'rag_generate' | 'dki_generate';
 
-/** The conversations of a system, in the tables `sessions`, `conversations` and `audit_logs`; one transaction a turn. */
+/** Logs conversations in the tables `sessions`, `conversations` and `audit_logs`, one transaction per turn. */
 export class ConversationLog {
   readonly #database: BenchDatabase;
   readonly #sessions: SessionRepository;
@@ -17,8 +17,8 @@ export class ConversationLog {
   readonly #stored: (text: string) => string;
 
   /**
-   * @param runId the run that its sessions belong to, where there is one
-   * @param options `storesTexts: false`: hashes are stored in place of messages
+   * @param runId the run that the sessions belong to, if any
+   * @param options `storesTexts: false` stores hashes instead of messages
    */
   constructor(database: BenchDatabase, runId?: string, { storesTexts = true } = {}) {
     this.#database = database;
@@ -29,19 +29,19 @@ export class ConversationLog {
     this.#stored = storesTexts ? (text) => text : textHash;
   }
 
-  /** @throws BenchError `no-session` where a session of that id is another user's */
+  /** @throws BenchError `no-session` if the session belongs to another user */
   requireOwned(sessionId: string, userId: string | undefined): void {
     this.#sessions.requireOwned(sessionId, userId);
   }
 
-  /** The messages of a session in order of time: all, or the newest so many. */
+  /** The messages of a session, oldest first: all, or the newest `maxMessages`. */
   history(sessionId: string, maxMessages?: number): HistoryMessage[] {
     return this.#conversations
       .getRecent(sessionId, maxMessages)
       .flatMap(({ role, content }) => (role === 'system' ? [] : [{ role, content }]));
   }
 
-  /** Writes the two messages of a turn and a line of the audit log, or nothing. */
+  /** Writes both messages of a turn and a line of the audit log, in one transaction. */
   record({ sessionId, userId, query }: ChatRequest, response: ChatResponse, action: LoggedAction): void {
     const { text, memoriesUsed, latencyMs, metadata, timings, tokens, trace } = response;
     const memoryIds = memoriesUsed.map(({ memoryId }) => memoryId);
@@ -64,21 +64,21 @@ export class ConversationLog {
     });
   }
 
-  /** Deletes all turns of a user answered with a memory or saying its text; gives the number of messages. */
+  /** Deletes all turns of a user that used a memory or contain its text; returns the number of messages. */
   forget(userId: string, memory: { readonly memoryId: string; readonly content: string }): number {
-    const secret = comparable(memory.content);
-    const tells = ({ memoryIds, content }: ConversationRow): boolean =>
-      memoryIds?.includes(memory.memoryId) === true || (secret !== '' && comparable(content).includes(secret));
+    const text = normalise(memory.content);
+    const mentions = ({ memoryIds, content }: ConversationRow): boolean =>
+      memoryIds?.includes(memory.memoryId) === true || (text !== '' && normalise(content).includes(text));
     return this.#database.transaction(() => {
       const bySession = Map.groupBy(this.#conversations.getByUser(userId, this.#runId), ({ sessionId }) => sessionId);
-      const told = [...bySession.values()].flatMap(turns).filter((turn) => turn.some(tells));
-      const ids = told.flat().map(({ id }) => id);
+      const affected = [...bySession.values()].flatMap(turns).filter((turn) => turn.some(mentions));
+      const ids = affected.flat().map(({ id }) => id);
       this.#conversations.delete(ids);
       return ids.length;
     });
   }
 
-  /** Writes messages that were said before the first turn. */
+  /** Writes messages from before the first turn. */
   seed(sessionId: string, userId: string | undefined, messages: readonly HistoryMessage[]): void {
     this.#database.transaction(() => {
       this.#openSession(sessionId, userId);
@@ -93,8 +93,8 @@ export class ConversationLog {
   }
 }
 
-/** A text as it is compared: neither case nor white space counts, nor the end of its sentence. */
-function comparable(text: string): string {
+/** Normalises a text for comparison: case, white space and final punctuation do not count. */
+function normalise(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()
@@ -104,10 +104,10 @@ function comparable(text: string): string {
 }
 
 function turns(messages: readonly ConversationRow[]): ConversationRow[][] {
-  const found: ConversationRow[][] = [];
+  const result: ConversationRow[][] = [];
   for (const message of messages) {
-    if (message.role === 'user' || found.length === 0) found.push([message]);
-    else found.at(-1)!.push(message);
+    if (message.role === 'user' || result.length === 0) result.push([message]);
+    else result.at(-1)!.push(message);
   }
-  return found;
+  return result;
 }

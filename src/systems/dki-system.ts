@@ -13,41 +13,41 @@ import { JoinedBlocksPrefill } from './prefill/joined-blocks-prefill.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { SystemParts } from './answer-turn.ts';
 
-/** The parts of a system that injects its memories as KV. */
+/** The parts of a system that injects memories as KV. */
 export interface DKISystemParts extends SystemParts {
-  /** Opens the store of KV on disk; blocks are in memory too, within as many bytes. */
+  /** Opens the KV store on disk. Blocks are also cached in memory, up to the same number of bytes. */
   readonly openStore: OpenStore;
   /** The prefill strategy: one exact prefix, or joined blocks. Default `prefix`. */
   readonly prefill?: 'prefix' | JoinRecipe;
   /**
-   * Each head of each layer drops tokens from the KV of memories before it is stored, never from the header: of the prefix,
-   * or of each block. Not with a recipe that recomputes. Default none.
+   * Evicts tokens from the memories' KV before it is stored, separately in each head of each layer; never from the header.
+   * Cannot be combined with recomputed tokens. Default: none.
    */
   readonly evict?: Eviction;
-  /** The type in which KV is stored, on disk and in memory. Default `f16`: as the engine has it. */
+  /** Number type of stored KV, on disk and in memory. Default `f16`: as in the engine. */
   readonly keptAs?: StoreType;
-  /** The memories that it retrieves for itself. Default `retrieved`. */
+  /** Which memories the system retrieves if the request brings none. Default `retrieved`. */
   readonly retrieves?: ArmTraits['retrieves'];
-  /** Leaves the KV of a prefix in the session, so that the same set of memories is not even loaded. Default false. */
+  /** Leaves the prefix in the session, so that the next turn with the same memories need not load it. Default false. */
   readonly keepsSession?: boolean;
-  /** Computes the blocks of a memory when it is added, one for each number that a prompt may label it with. Default false. */
+  /** Computes a memory's blocks when it is added: one for each number that may label it in a prompt. Default false. */
   readonly ahead?: boolean;
-  /** Multiplies the values of injected memories, never the header's. Default 1, which leaves them as they are. */
+  /** Multiplies the values of injected memories, not those of the header. Default 1. */
   readonly alpha?: number;
-  /** Injects only if retrieval is relevant enough, with the larger α the less certain the model is. Default off. */
+  /** Injects only if retrieval is relevant enough, with a larger α the less certain the model is. Default: off. */
   readonly gating?: {
     readonly kind: 'dual-factor';
-    /** Least relevance, for the embedder that retrieves. Default 0.7, the paper's for its own embedder. */
+    /** Minimum relevance; depends on the embedder. Default 0.7, the paper's threshold for its embedder. */
     readonly threshold?: number;
   };
-  /** Hybrid: the user's preferences as KV in front, all else that is retrieved as text behind them. Default false. */
+  /** Hybrid: injects the user's preferences as KV; other retrieved memories follow as text. Default false. */
   readonly preferencesOnly?: boolean;
 }
 
 /**
- * Dynamic KV injection: the KV of memories is computed once, stored, and loaded in front of the rest of the prompt; as one
- * prefix, exactly what RAG has in its prompt, or as joined blocks, which do not attend to each other. It saves evaluation,
- * not cells.
+ * Dynamic KV injection: the KV of memories is computed once, stored, and loaded before the rest of the prompt: either as one
+ * prefix with exactly the tokens of the RAG prompt, or as joined blocks, which do not attend to each other. This saves
+ * evaluation, not KV memory.
  *
  * @example
  * import { openSystem } from 'dki-bench';
@@ -63,7 +63,7 @@ export class DKISystem extends SingleSessionSystem {
     super({
       ...parts,
       rules: injectionRules(parts),
-      // Memories that share positions may take more cells than the window has positions.
+      // Memories at shared positions may take more cells than the window has positions.
       fillsCells: prefill !== 'prefix' && prefill.positions === 'parallel' && rules.memoryShare === 1,
       openStrategy: ({ engine }) => openStrategy(engine, parts),
       ...(gating === null ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
@@ -99,17 +99,21 @@ const defaults = {
   kv: kvOperations,
 } as const;
 
-/** The parts with their defaults. */
+/** The parts with defaults filled in. */
 type Settings = Required<Omit<DKISystemParts, 'evict' | 'gating'>> & {
   readonly evict: Eviction | null;
   readonly gating: DKISystemParts['gating'] | null;
 };
 
-/** @throws BenchError `bad-option` for a recipe that recomputes tokens of blocks that evict some */
+/** @throws BenchError `bad-option` if a recipe recomputes tokens and blocks evict some */
 function requireWholeBlocks({ prefill, evict }: Pick<Settings, 'prefill' | 'evict'>): void {
   if (evict === null || prefill === 'prefix' || prefill.recompute === null) return;
-  const hint = 'evict from blocks that are joined as they are, or recompute whole ones';
-  throw new BenchError('bad-option', `${recipeName(prefill)} recomputes tokens of blocks that evict some`, hint);
+  const hint = 'use eviction without recomputation, or recomputation without eviction';
+  throw new BenchError(
+    'bad-option',
+    `${recipeName(prefill)} recomputes tokens, which evicted blocks do not allow`,
+    hint,
+  );
 }
 
 function prefillName(prefill: Settings['prefill']): string {
@@ -140,12 +144,12 @@ async function openStrategy(engine: Engine, parts: Settings): Promise<PrefillStr
   return new JoinedBlocksPrefill({ ...shared, store: blocks, recipe: prefill });
 }
 
-/** @throws BenchError `unsupported` where an engine takes no cells with positions left out between them */
+/** @throws BenchError `unsupported` if the engine does not accept gaps between positions */
 function requireGaps({ capabilities }: Engine): void {
   if (capabilities.cells?.gaps !== false) return;
   throw new BenchError(
     'unsupported',
-    'eviction leaves positions without a cell, which the engine does not take',
+    'eviction leaves gaps between positions, which the engine does not accept',
     'choose an arm that evicts nothing, such as dki',
   );
 }

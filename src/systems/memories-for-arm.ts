@@ -3,24 +3,25 @@ import type { ArmTraits } from '../store/records/arm-traits.ts';
 import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from './memory-system.ts';
 import { chronological } from './prompt/memory-lines.ts';
 
-/** All memories, the newest first, so that a budget drops the oldest. */
+/** Retrieves all memories, newest first, so that a limited budget drops the oldest. */
 export function newestFirst(all: () => readonly MemorySearchResult[]): RetrievedMemories {
   const start = performance.now();
   const memories = chronological(all()).reverse();
   return { memories, elapsedMs: performance.now() - start, record: null };
 }
 
+/** The memories of one turn from each source that an arm may use. */
 export interface MemorySources {
   readonly retrieved: RetrievedMemories;
   readonly all: readonly MemorySearchResult[];
-  /** Those of `all` that are the user's preferences. */
+  /** The user's preferences among `all`. */
   readonly preferences: readonly MemorySearchResult[];
   readonly evidence: readonly MemorySearchResult[];
-  /** Another user's memories in place of those retrieved. */
+  /** Memories of another user, for the control arm that gets wrong memories. */
   readonly donated: readonly MemorySearchResult[];
 }
 
-/** The memories that an arm is given by its traits, as its request carries them. */
+/** Chooses the memories for an arm's request by the arm's traits. */
 export function memoriesForArm(
   { retrieves, injects }: Pick<ArmTraits, 'retrieves' | 'injects'>,
   { retrieved, all, preferences, evidence, donated }: MemorySources,

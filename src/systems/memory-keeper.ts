@@ -15,7 +15,7 @@ export interface MemoryKeeperParts {
   readonly embeddings: EmbeddingService;
   readonly database: BenchDatabase;
   readonly runId?: string;
-  /** False stores a hash in place of a memory's text, and neither its vector nor its metadata. Default true. */
+  /** False: stores a hash instead of a memory's text, and neither its vector nor its metadata. Default true. */
   readonly storesTexts?: boolean;
 }
 
@@ -23,14 +23,14 @@ export interface MemoryEntry extends Pick<AddMemoryOptions, 'memoryId' | 'metada
   readonly content: string;
 }
 
-/** Stores memories in the database and in a retriever, and knows which of them are preferences; shared by RAG and DKI. */
+/** Keeps memories in the database and in the retriever's index, and retrieves them. Shared by RAG and DKI. */
 export class MemoryKeeper {
   readonly #parts: MemoryKeeperParts;
   readonly #memories: MemoryRepository;
   readonly #sessions: SessionRepository;
-  /** The memories of each session that are in the retriever, by id, with their users. */
+  /** The memories in the retriever: session id → memory id → user. */
   readonly #indexed = new Map<string, Map<string, string | undefined>>();
-  /** As long as it is this one, nobody else has removed a memory. */
+  /** Other processes' change counter at opening; while it is unchanged, no other process has removed a memory. */
   readonly #othersVersion: number;
 
   constructor(parts: MemoryKeeperParts) {
@@ -46,7 +46,7 @@ export class MemoryKeeper {
     return memoryId!;
   }
 
-  /** Adds memories in one batch, and returns their ids. @throws BenchError `bad-data` for a preference without a user */
+  /** Adds memories in one batch and returns their ids. @throws BenchError `bad-data` for a preference without a user */
   async addAll(sessionId: string, userId: string | undefined, entries: readonly MemoryEntry[]) {
     const { database, embeddings, retriever, runId } = this.#parts;
     for (const { metadata } of entries) requireUser(userId, metadata);
@@ -64,7 +64,7 @@ export class MemoryKeeper {
     return memories.map(({ memoryId }) => memoryId);
   }
 
-  /** Brings the index to the stored memories of a session, by their stored vectors; returns how many are stored. */
+  /** Makes the index equal to a session's stored memories, using their stored vectors; returns how many there are. */
   async load(sessionId: string): Promise<number> {
     const rows = this.#memories.getBySession(sessionId);
     const indexed = this.#indexedIn(sessionId);
@@ -85,27 +85,27 @@ export class MemoryKeeper {
     return rows.length;
   }
 
-  /** The owner of a memory; undefined if another user's. @throws BenchError `bad-option` for several, and no user named */
+  /** Owner and row of a memory; undefined if another user's. @throws BenchError `bad-option` if `userId` is needed */
   owned(sessionId: string, memoryId: string, userId?: string) {
     const rows = this.#memories.getInSession(sessionId, memoryId);
     const ofUser = userId === undefined ? rows : rows.filter((row) => row.userId === userId);
     const [row, ...others] = ofUser;
     if (others.length > 0) {
-      const message = `memory "${memoryId}" of session "${sessionId}" is that of a user and one of none`;
+      const message = `session "${sessionId}" has two memories "${memoryId}": one with a user and one without`;
       throw new BenchError('bad-option', message, 'name the user');
     }
     if (row !== undefined) return { row, userId: row.userId ?? undefined };
     return rows.length > 0 ? undefined : { row: undefined, userId };
   }
 
-  /** Removes a memory from database and retriever; false where there was none. */
+  /** Removes a memory from database and retriever; false if there was none. */
   async remove(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
     const { row } = this.owned(sessionId, memoryId, userId) ?? {};
     if (row !== undefined) this.#memories.delete(row);
     return (await this.#unindex(sessionId, memoryId, userId)) || row !== undefined;
   }
 
-  /** The ids of those that another process has removed from the database. */
+  /** The ids of the given memories that another process has removed from the database. */
   removed(userId: string | undefined, memories: readonly Pick<MemorySearchResult, 'memoryId'>[]): string[] {
     if (memories.length === 0 || this.#parts.database.othersVersion === this.#othersVersion) return [];
     const ids = memories.map(({ memoryId }) => memoryId);
@@ -121,7 +121,7 @@ export class MemoryKeeper {
     return { memories, elapsedMs, record, ...(summary === undefined ? {} : { summary }) };
   }
 
-  /** As `retrieve`, without memories that another process has removed from the database, which the retriever may still give. */
+  /** Like `retrieve`, but drops memories that another process has removed: the retriever may still return them. */
   async retrieveStored(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
     const found = await this.retrieve(query, options);
     const removed = this.removed(options.userId, found.memories);
@@ -129,19 +129,19 @@ export class MemoryKeeper {
     return { ...found, memories: found.memories.filter(({ memoryId }) => !removed.includes(memoryId)), removed };
   }
 
-  /** As `retrieveStored`, the memories alone. */
+  /** Like `retrieveStored`, but returns only the memories. */
   async search(query: string, { topK, threshold, userId }: RetrieveOptions): Promise<readonly MemorySearchResult[]> {
     return (await this.retrieveStored(query, { topK, threshold, userId })).memories;
   }
 
-  /** All memories of a user in the database, in the order in which they were stored; in a run, those of the run. */
+  /** All memories of a user in the database (in a run: of this run), in the order in which they were stored. */
   all(userId: string): MemorySearchResult[] {
     return this.#memories.getByUser(userId).map(({ id: memoryId, content, metadata, createdAt }) => {
       return { memoryId, content, score: 1, metadata: dated(metadata ?? {}, createdAt) };
     });
   }
 
-  /** The preferences of a user, in the order in which they were stored; in a run, those of the run. */
+  /** The preferences of a user (in a run: of this run), in the order in which they were stored. */
   preferences(userId: string): MemorySearchResult[] {
     return this.#memories.preferences(userId).map(({ id, content, metadata }) => ({
       memoryId: id,
@@ -161,7 +161,7 @@ export class MemoryKeeper {
     return { ...this.#parts.retriever.stats(), embeddings: this.#parts.embeddings.stats() };
   }
 
-  /** Takes a memory of a session out of the index; one that its user has stored in another session stays. False where none was. */
+  /** Removes a memory from the index unless its user has it in another session too. False if nothing was removed. */
   async #unindex(sessionId: string, memoryId: string, userId: string | undefined): Promise<boolean> {
     this.#indexed.get(sessionId)?.delete(memoryId);
     if (this.#memories.storedIds(userId, [memoryId]).has(memoryId)) return false;
@@ -190,7 +190,7 @@ export class MemoryKeeper {
 
 type Dated = Readonly<Record<string, unknown>> & { readonly createdAt: string };
 
-/** Metadata with their own creation time; without one, with the given time in milliseconds since 1970. */
+/** Metadata with a creation time: its own, or else `createdAtMs` (milliseconds since 1970). */
 function dated(metadata: object, createdAtMs: number): Dated {
   const { createdAt } = metadata as { readonly createdAt?: unknown };
   return { ...metadata, createdAt: typeof createdAt === 'string' ? createdAt : new Date(createdAtMs).toISOString() };
@@ -206,17 +206,17 @@ function requireUser(userId: string | undefined, metadata: AddMemoryOptions['met
   );
 }
 
-/** Settings of a system's own retrieval. */
+/** How a system retrieves memories. */
 export interface RetrievalSettings {
   readonly memories: MemoryKeeper;
   readonly retrieves: ArmTraits['retrieves'];
   readonly topK: number;
   readonly threshold: number;
-  /** Puts all preferences of the user in front of what is retrieved. Default false. */
+  /** Puts all preferences of the user before the retrieved memories. Default false. */
   readonly preferencesOnly?: boolean;
 }
 
-/** The memories of a request, else those that the system retrieves. @throws BenchError `bad-option` if only data know */
+/** The memories of the request, or else retrieved ones. @throws BenchError `bad-option` if only a data set names them */
 export async function retrieveForTurn(
   request: ChatRequest,
   settings: RetrievalSettings,

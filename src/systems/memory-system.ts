@@ -9,9 +9,9 @@ import type { AnswerOpening } from './prompt/answer-places.ts';
 import type { MemoryText } from './prompt/precomputed-lines.ts';
 
 /**
- * A system that answers its users with the help of memories. Any number of calls may be made at once: turns that find no
- * session free wait in the order of arrival, turns of one conversation follow each other, and no memory is replaced or
- * removed while a turn runs. Once the system is closed, calls that wait reject with BenchError `no-session`.
+ * A system that answers its users with the help of memories. Calls may be concurrent: if no session is free, turns wait in
+ * the order of arrival. Turns of one conversation run one after another, and no memory is replaced or removed while a turn
+ * runs. When the system is closed, waiting calls reject with BenchError `no-session`.
  *
  * @example
  * import { openSystem } from 'dki-bench';
@@ -20,44 +20,44 @@ import type { MemoryText } from './prompt/precomputed-lines.ts';
  * const { text, timings } = await system.chat({ query: 'Where do I live?', sessionId: 'session-1', userId: 'ada' });
  */
 export interface MemorySystem {
-  /** Answers one query of one user. @throws BenchError `context-overflow` where the query alone is too long */
+  /** Answers one query of one user. @throws BenchError `context-overflow` if the query alone is too long */
   chat(request: ChatRequest): Promise<ChatResponse>;
-  /** Stores a memory, embedded and indexed; returns its id. An id that exists is replaced. */
+  /** Embeds, stores and indexes a memory; returns its id. Replaces the memory that has this id, if there is one. */
   addMemory(sessionId: string, content: string, options?: AddMemoryOptions): Promise<string>;
   /**
-   * Removes a memory, all KV that contains it, and the turns of its user that were answered with it or say its text, before it
-   * returns. Without `userId` the owner is that of the stored memory. False where the session has no such memory of the user;
-   * then nothing is touched but KV under that id.
+   * Removes a memory, all KV that contains it, and its user's logged turns that used it or contain its text. All of this is
+   * done when the call returns. Without `userId`, the owner is read from the stored memory. Returns false if the user has no
+   * such memory in the session; then at most KV under that id is deleted.
    */
   removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean>;
-  /** Brings the index to the memories that the database holds for a session; returns how many. */
+  /** Makes the index equal to the session's memories in the database; returns how many there are. */
   loadMemoriesFromDb(sessionId: string): Promise<number>;
   /** Retrieves without answering. */
   searchMemories(query: string, options?: SearchOptions): Promise<readonly MemorySearchResult[]>;
-  /** Counts and settings at this moment. */
+  /** Current counts and settings. */
   getStats(): SystemStats;
 }
 
 /** A memory system as the bench and the command line run it. */
 export interface BenchSystem extends MemorySystem, AsyncDisposable {
-  /** The owner of a session's memory; undefined where it is another user's than the one that is named. */
+  /** The owner of a session's memory; undefined if the memory belongs to another user than `userId`. */
   memoryOwner(
     sessionId: string,
     memoryId: string,
     userId?: string,
   ): { readonly userId: string | undefined } | undefined;
-  /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
+  /** Deletes all KV that contains a memory of the user, and returns the number of deleted entries. */
   forgetMemory(userId: string, memoryId: string): Promise<number>;
   /**
-   * Computes KV of memories before a turn asks for them, outside the turn's clock and meter; the next response says what
-   * that took. Missing where nothing is done ahead.
+   * Computes the KV of memories before any turn needs it. Neither its time nor its tokens count in a turn; the next response
+   * reports them separately, as `trace.account.ahead`. Missing if the system cannot do it.
    */
   prepare?(userId: string, memories: readonly MemoryText[], options?: PrepareOptions): Promise<void>;
-  /** Deletes the KV that was kept so far. */
+  /** Deletes all stored KV. */
   reset(): Promise<void>;
 }
 
-/** How the turns are asked for which KV is computed ahead. */
+/** What the prompts of later turns will contain, so that precomputed KV fits them. */
 export type PrepareOptions = CallOptions & Pick<ChatRequest, 'systemPrompt' | 'language'>;
 
 /** Owner, id and metadata of a new memory. */
@@ -65,71 +65,71 @@ export interface AddMemoryOptions {
   readonly userId?: string;
   readonly memoryId?: string;
   /**
-   * Such as `createdAt` (ISO 8601, by default the time of the call), and `preference: true` for a preference, which
-   * `dki-hybrid` injects in every turn.
+   * For example `createdAt` (ISO 8601, default: now), or `preference: true` for a preference, which `dki-hybrid` injects in
+   * every turn.
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Bounds of a search. Default: the system's own, over memories of no user. */
+/** Limits of a search. Defaults: `topK` and `threshold` of the system; without `userId`, memories that belong to no user. */
 export interface SearchOptions {
   readonly userId?: string;
   readonly topK?: number;
   readonly threshold?: number;
 }
 
-/** Memories that were retrieved for a turn, best first, and the cost of that. */
+/** Memories that were retrieved for a turn, best first, and the time that it took. */
 export interface RetrievedMemories {
   readonly memories: readonly MemorySearchResult[];
-  /** Counts in the turn's time to first token. */
+  /** Part of the turn's time to first token. */
   readonly elapsedMs: number;
-  /** Null where no retriever was asked. */
+  /** Null if no retriever was used. */
   readonly record: RetrievalRecord | null;
-  /** Of a retriever that makes one. */
+  /** The retriever's summary, if it makes one. */
   readonly summary?: RetrievalSummary;
-  /** Ids that were found, and that another process has removed since: they are left out, and their KV is deleted. */
+  /** Ids of retrieved memories that another process has removed: they are left out, and their KV is deleted. */
   readonly removed?: readonly string[];
 }
 
-/** One turn: the query, and all that may be known or decided beforehand. */
+/** The request for one turn: the query, and optional settings and content. */
 export interface ChatRequest {
   readonly query: string;
   readonly sessionId: string;
   readonly userId?: string;
   readonly topK?: number;
-  /** Default: that of the system's prompt rules, in the user's language; empty for no system message. */
+  /** Empty: no system message. Default: the text of the prompt rules, in the user's language. */
   readonly systemPrompt?: string;
-  /** The user's language. Default: that of the query. */
+  /** The user's language. Default: detected from the query. */
   readonly language?: Language;
-  /** A beginning for the answer to this very question; given to the model where the rules ask for one of each item. */
+  /** Beginning of the answer to this question. Used only if the prompt rules take the prefix of each item. */
   readonly answerPrefix?: string;
-  /** At most the tokens that the prompt reserves; what is above that is cut down, with a warning. Default 48. */
+  /** Limited, with a warning, to the tokens that the prompt reserves for the answer. Default 48. */
   readonly maxNewTokens?: number;
   readonly temperature?: number;
   /** Default true. */
   readonly includeHistory?: boolean;
-  /** Most turns of the history in the prompt, a message of the user and its answer each. Default: as many as the budget holds. */
+  /** Maximum turns of history in the prompt (a user message and its answer each). Default: as many as fit the budget. */
   readonly maxHistoryTurns?: number;
-  /** Memories retrieved beforehand. Default: the system asks its own retriever. */
+  /** Memories that the caller has retrieved. Default: the system retrieves them itself. */
   readonly retrieved?: RetrievedMemories;
   /** The conversation so far, oldest message first. Default: the session's messages in the database. */
   readonly history?: readonly HistoryMessage[];
-  /** The user's preferences, for a system that injects these alone. Default: those in the table `user_preferences`. */
+  /** The user's preferences, for a system that injects only preferences. Default: those in the table `user_preferences`. */
   readonly preferences?: readonly MemorySearchResult[];
   /**
-   * Ends the answer after the token that is being generated; the text so far is the answer. Before the first token, where the
-   * turn waits or KV is computed, the call rejects with the signal's reason.
+   * Ends the answer after the current token; the text so far becomes the answer. If the turn is still waiting or computing
+   * KV, the call rejects with the signal's reason.
    */
   readonly signal?: AbortSignal;
-  /** Called after every token with the answer so far, its prefix included. */
+  /** Called after every token with the answer so far, including its prefix. */
   readonly onText?: (text: string) => void;
 }
 
 /** The answer to one turn, with the prompt, times and tokens behind it. */
 export interface ChatResponse {
-  /** The answer as a reader sees it, behind the prefix that the model was given; `trace.answer.text` is what it generated. */
+  /** The answer including the prefix that the model was given. Without the prefix: `trace.answer.text`. */
   readonly text: string;
-  /** The memories that stand in the sequence, in the order in which they stand there. */
+  /** The memories in the prompt, in prompt order. */
   readonly memoriesUsed: readonly MemorySearchResult[];
   readonly latencyMs: number;
   readonly inputTokens: number;
@@ -138,35 +138,35 @@ export interface ChatResponse {
   readonly promptInfo: PromptInfo;
   readonly timings: Timings;
   readonly tokens: TokenCounts;
-  /** The turn as the system made it: claims that the runner compares with its own observations. */
+  /** What the system reports about the turn; the runner compares it with its own observations. */
   readonly trace: TurnTrace;
 }
 
-/** One turn as its system made it. */
+/** What a system reports about one turn. */
 export interface TurnTrace {
   /** Best first, before selection. */
   readonly retrieved: readonly MemorySearchResult[];
   readonly retrieval: RetrievalRecord | null;
-  /** Text of the retriever's own summary; missing where it made none. */
+  /** The retriever's summary; missing if it made none. */
   readonly summary?: string;
   readonly prefill: PrefillRecord | null;
   readonly account: TurnAccount;
-  /** The factors of the gate; null without one. */
+  /** The factors of the gate's decision; null without a gate. */
   readonly gating: Readonly<Record<string, unknown>> | null;
-  /** The tokens that were evaluated behind the prefix: the end of the prompt. */
+  /** The end of the prompt: the tokens after the KV prefix. */
   readonly suffix: readonly TokenId[];
-  /** The way in which the prompt opens the answer: its form, and the prefix that the model was given. */
+  /** The form of the prompt, and the answer prefix at its end. */
   readonly opening: AnswerOpening;
-  /** Positions of the session in front of the suffix: where scoring begins again. */
+  /** Length of the session before the suffix. Scoring an answer later starts from here. */
   readonly prefixPositions: number;
-  /** The prompt's tokens, as the session holds them after the turn. */
+  /** The prompt's tokens as the session reports them after the turn. */
   readonly sessionTokens: readonly TokenId[];
   readonly answer: AnswerRecord;
 }
 
-/** Counts and settings of a system, for people to read. */
+/** Counts and settings of a system, for display. */
 export interface SystemStats {
-  /** Turns, and changes of what is kept, that wait and that run at this moment. */
+  /** Turns and exclusive operations that are waiting or running now. */
   readonly turns: { readonly waiting: number; readonly running: number };
   readonly router: Readonly<Record<string, unknown>>;
   readonly model: Readonly<Record<string, unknown>> | null;
@@ -174,5 +174,4 @@ export interface SystemStats {
   readonly kvStore?: Readonly<Record<string, unknown>>;
 }
 
-/** Nothing retrieved. */
 export const nothingRetrieved: RetrievedMemories = { memories: [], elapsedMs: 0, record: null };

@@ -8,18 +8,18 @@ import type { SystemParts } from './answer-turn.ts';
 
 export interface RAGSystemParts extends SystemParts {
   /**
-   * Reuses the longest common prefix of an earlier prompt: from checkpoints in the store that this opens, or by the engine's
-   * own prefix cache where it has no checkpoints. Default: none.
+   * Reuses the longest common prefix of an earlier prompt: from checkpoints in the store that this opens, or, if the engine
+   * has no checkpoints, through its prefix cache. Default: no reuse.
    */
   readonly prefixCache?: OpenStore;
-  /** The memories that it retrieves for itself. Default `retrieved`. */
+  /** Which memories the system retrieves if the request brings none. Default `retrieved`. */
   readonly retrieves?: ArmTraits['retrieves'];
-  /** Written into the conversation log. Default `rag`. */
+  /** Stored in the conversation log. Default `rag`. */
   readonly injectionMode?: string;
 }
 
 /**
- * Retrieval-augmented generation: retrieved memories as text in the prompt, within half of the window that is left, then as
+ * Retrieval-augmented generation: retrieved memories as text in the prompt, in at most half of the remaining window, then as
  * much of the newest history as fits.
  *
  * @example

@@ -19,24 +19,24 @@ import { formFor, systemPromptFor } from './prompt/build-prompt.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 export interface SingleSessionParts extends TurnParts {
-  /** False where its strategy stores no KV: forgetting a memory then does not open the engine. */
+  /** False: the strategy stores no KV, so forgetting a memory need not open the engine. */
   readonly storesKv: boolean;
-  /** Computes the blocks of a memory when it is added. Default false. */
+  /** Computes a memory's blocks when it is added. Default false. */
   readonly ahead?: boolean;
-  /** Settings for people to read, as `getStats` gives them. */
+  /** Settings for display, returned by `getStats`. */
   readonly config: SystemStats['config'];
 }
 
 const sessionQueues = new WeakMap<EngineSession, TurnQueue>();
 
-/** The queue of a session: one for all systems that answer in it, since each leaves its own KV there. */
+/** The queue of a session, shared by all systems that use the session: only one may work in it at a time. */
 function sessionQueue(session: EngineSession): TurnQueue {
   const queue = sessionQueues.get(session) ?? new TurnQueue([undefined]);
   sessionQueues.set(session, queue);
   return queue;
 }
 
-/** One session for turns one at a time, and between them changes of memories and KV; opened at the first need. */
+/** A system with one session, opened when first needed. Turns and changes of memories and KV run one at a time. */
 export class SingleSessionSystem implements BenchSystem {
   readonly #parts: SingleSessionParts;
   readonly #turns = new TurnQueue([undefined]);
@@ -49,7 +49,7 @@ export class SingleSessionSystem implements BenchSystem {
     this.#parts = parts;
   }
 
-  /** Answers when the turns before have ended. @throws the signal's reason, BenchError `no-session` once it is closed */
+  /** Answers after all earlier turns. @throws the signal's reason if aborted, BenchError `no-session` if closed */
   chat(request: ChatRequest): Promise<ChatResponse> {
     const { signal } = request;
     return this.#turns.run(
@@ -64,7 +64,7 @@ export class SingleSessionSystem implements BenchSystem {
     );
   }
 
-  /** Replacing a memory deletes all KV that contains the old one before the call returns. */
+  /** Replacing a memory also deletes all KV that contains the old one. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     const { memories, ahead = false } = this.#parts;
     const { userId = '', memoryId } = options;
@@ -122,7 +122,7 @@ export class SingleSessionSystem implements BenchSystem {
     return this.#turns.runAlone(() => this.#forget(userId, memoryId));
   }
 
-  /** Computes the blocks of memories that were not prepared before, where that is done ahead. */
+  /** Computes the blocks of memories that were not prepared before; does nothing unless `ahead` is set. */
   async prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
     if (this.#parts.ahead !== true) return;
     await this.#turns.runAlone(() => this.#prepareNew(userId, memories, options), { signal: options.signal });
@@ -135,7 +135,7 @@ export class SingleSessionSystem implements BenchSystem {
     });
   }
 
-  /** Closes the system: the turn that runs ends, those that wait reject. */
+  /** Closes the system: the running turn ends, waiting turns reject. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#turns.close();
     this.#opened?.strategy.dispose?.();
@@ -144,7 +144,7 @@ export class SingleSessionSystem implements BenchSystem {
 
   async #forget(userId: string, memoryId: string): Promise<number> {
     if (!this.#parts.storesKv) return 0;
-    // All memories are looked up again: KV that is still there is found.
+    // Forget what was prepared: the next `prepare` looks every memory up again, and finds the KV that is still stored.
     this.#prepared.clear();
     return (await this.#open()).strategy.forget(userId, memoryId);
   }
@@ -176,10 +176,11 @@ export class SingleSessionSystem implements BenchSystem {
     if (strategy.prepare === undefined) return;
     const { rules, topK } = this.#parts;
     const { signal } = options;
-    const asked = { query: added[0]!.content, ...options };
+    // The query only serves to detect the language.
+    const request = { query: added[0]!.content, ...options };
     const prompts = {
-      form: formFor(form, rules, asked),
-      systemPrompt: systemPromptFor(asked, rules),
+      form: formFor(form, rules, request),
+      systemPrompt: systemPromptFor(request, rules),
       labels: rules.labels,
       places: topK,
       windowTokens: engine.info.contextTokens,

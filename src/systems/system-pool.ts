@@ -12,7 +12,7 @@ import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
 import type { MemoryText } from './prompt/precomputed-lines.ts';
 import { TurnQueue } from './turn-queue.ts';
 
-/** Systems of one arm with a session each: a turn takes the first that is free. They share memories and KV store. */
+/** Several systems of one arm, each with its own session; a turn takes the first free one. They share memories and KV. */
 export class SystemPool implements BenchSystem {
   readonly #systems: readonly BenchSystem[];
   readonly #turns: TurnQueue<BenchSystem>;
@@ -22,11 +22,11 @@ export class SystemPool implements BenchSystem {
     this.#turns = new TurnQueue(systems);
   }
 
-  /** @param open opens the system of a place, from 0 @throws RangeError for fewer than one */
-  static async open(size: number, open: (place: number) => Promise<BenchSystem>): Promise<SystemPool> {
-    if (!Number.isInteger(size) || size < 1) throw new RangeError(`sessions is ${size}: one at least`);
+  /** @param open opens one system; `index` counts from 0 @throws RangeError if `size` is below 1 */
+  static async open(size: number, open: (index: number) => Promise<BenchSystem>): Promise<SystemPool> {
+    if (!Number.isInteger(size) || size < 1) throw new RangeError(`sessions is ${size}; it must be at least 1`);
     const systems: BenchSystem[] = [];
-    for (let place = 0; place < size; place++) systems.push(await open(place));
+    for (let index = 0; index < size; index++) systems.push(await open(index));
     return new SystemPool(systems);
   }
 
@@ -36,7 +36,7 @@ export class SystemPool implements BenchSystem {
     return this.#turns.run((system) => system.chat(request), { conversation, signal });
   }
 
-  /** Replacing a memory deletes its KV from every system before it returns. */
+  /** Replacing a memory also deletes its KV from every system. */
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     const { memoryId, userId = '' } = options;
     if (memoryId === undefined) return this.#systems[0]!.addMemory(sessionId, content, options);
@@ -63,7 +63,7 @@ export class SystemPool implements BenchSystem {
     return this.#turns.runAlone((systems) => forgetIn(systems, userId, memoryId));
   }
 
-  /** Computes the KV in one of the systems; the others find it in the store. */
+  /** Computes the KV in one system; the others find it in the store. */
   prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
     return this.#turns.run(async (system) => system.prepare?.(userId, memories, options), { signal: options.signal });
   }
@@ -82,20 +82,20 @@ export class SystemPool implements BenchSystem {
     return this.#systems[0]!.searchMemories(query, options);
   }
 
-  /** Counts of the store are those of all systems together; blocks in memory are those of the first. */
+  /** The counts of the disk store cover all systems; the counts of blocks in memory cover the first system only. */
   getStats(): SystemStats {
     const { waiting, running } = this.#turns;
     return { ...this.#systems[0]!.getStats(), turns: { waiting, running } };
   }
 
-  /** Refuses the turns that wait, and closes every system when those under way have ended. */
+  /** Rejects waiting turns, then closes every system when the running turns have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#turns.close();
     for (const system of this.#systems) await system[Symbol.asyncDispose]();
   }
 }
 
-/** Gives the number of entries that were deleted, in all systems. */
+/** Returns the number of deleted entries in all systems. */
 async function forgetIn(systems: readonly BenchSystem[], userId: string, memoryId: string): Promise<number> {
   let entries = 0;
   for (const system of systems) entries += await system.forgetMemory(userId, memoryId);

@@ -121,7 +121,7 @@ it('refuses those who wait when it closes, and waits for those that run', async 
   const running = queue.run(turn('running'));
   const refused = expect(queue.run(turn('waiting'))).rejects.toMatchObject({
     code: 'no-session',
-    message: 'the system is closed: a turn that waited for it was refused',
+    message: 'the system is closed and accepts no more calls',
   });
   await tick();
   const closings = [queue.close(), queue.close()].map((closing) => closing.then(() => events.push('closed')));

@@ -1,9 +1,9 @@
 import { BenchError } from '../base/bench-error.ts';
 
 export interface QueuedTurn {
-  /** Two turns of one conversation never run at once: the later one goes on from what the earlier one said. */
+  /** Turns of one conversation run one after another, because a turn needs the answers before it. */
   readonly conversation?: string | undefined;
-  /** Takes a turn that still waits out of the queue: it rejects with the signal's reason, at once. */
+  /** Removes a waiting turn from the queue: it rejects at once with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -14,7 +14,10 @@ interface Waiting<Place> {
   readonly refuse: (why: unknown) => void;
 }
 
-/** Turns in so many places at once, in the order of arrival. Exclusive work waits for all places, later turns behind it. */
+/**
+ * Runs turns in the order of arrival, one per place (such as a session) at a time. Exclusive work waits until all places are
+ * free, and later turns wait for it.
+ */
 export class TurnQueue<Place = undefined> {
   readonly #places: readonly Place[];
   readonly #free: Place[];
@@ -24,7 +27,7 @@ export class TurnQueue<Place = undefined> {
   #running = 0;
   #isClosed = false;
 
-  /** @param places each is of one turn at a time */
+  /** @param places each serves one turn at a time */
   constructor(places: readonly Place[]) {
     this.#places = places;
     this.#free = [...places];
@@ -43,17 +46,17 @@ export class TurnQueue<Place = undefined> {
     if (this.#isClosed) throw closed();
   }
 
-  /** Runs a turn in the first place that is free. @throws BenchError `no-session` once the queue is closed */
+  /** Runs a turn in the first free place. @throws BenchError `no-session` once the queue is closed */
   run<T>(turn: (place: Place) => Promise<T>, options: QueuedTurn = {}): Promise<T> {
     return this.#run(([place]) => turn(place!), options, false);
   }
 
-  /** Runs work while no turn runs. @throws BenchError `no-session` once the queue is closed */
+  /** Runs exclusive work, while no turn runs. @throws BenchError `no-session` once the queue is closed */
   runAlone<T>(work: (places: readonly Place[]) => Promise<T>, options: Pick<QueuedTurn, 'signal'> = {}): Promise<T> {
     return this.#run(work, options, true);
   }
 
-  /** Rejects the turns that wait and all that come later, and waits for those that run. */
+  /** Rejects waiting and later turns, and waits for the running ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { refuse } of this.#waiting.splice(0)) refuse(closed());
@@ -113,5 +116,5 @@ export class TurnQueue<Place = undefined> {
 }
 
 function closed(): BenchError {
-  return new BenchError('no-session', 'the system is closed: a turn that waited for it was refused', 'open another');
+  return new BenchError('no-session', 'the system is closed and accepts no more calls', 'open another system');
 }

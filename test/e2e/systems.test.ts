@@ -155,7 +155,7 @@ describe('openSystem', () => {
 
   it.each([
     [{ arm: 'dki-blokcs' }, 'bad-option', 'did you mean dki-blocks?'],
-    [{ sessions: 0 }, undefined, 'sessions is 0: one at least'],
+    [{ sessions: 0 }, undefined, 'sessions is 0; it must be at least 1'],
     [{ model: '/no-such-folder/no-such.gguf' }, 'bad-model', '/no-such-folder/no-such.gguf'],
   ] as const)('refuses what it cannot open: %j', async (options, code, message) => {
     const failure: unknown = await openSystem(options).catch((error: unknown) => error);
