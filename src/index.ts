@@ -33,7 +33,7 @@ export type { TokenMeter } from './engine/token-meter.ts';
 export { BlockStore, type BlockStoreStats, type DiskTiming, type FoundBlock } from './kv/block-store.ts';
 export { cutCells } from './kv/cut-cells.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
-export { kvKey } from './kv/kv-key.ts';
+export { kvKey } from './kv/kv-record.ts';
 export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-store.ts';
 export type { RotatedKeyCache } from './kv/rotated-key-cache.ts';
 

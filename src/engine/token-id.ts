@@ -36,7 +36,3 @@ export function commonLength(a: readonly number[], b: readonly number[]): number
   while (length < limit && a[length] === b[length]) length++;
   return length;
 }
-
-export function sameTokens(a: ArrayLike<TokenId>, b: ArrayLike<TokenId>): boolean {
-  return a.length === b.length && Array.prototype.every.call(a, (token, index) => token === b[index]);
-}

@@ -4,7 +4,7 @@ import { cellDeviations } from './cell-deviations.ts';
 import { cutCells } from './cut-cells.ts';
 import { evictCells } from './evict-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
-import { kvKey } from './kv-key.ts';
+import { kvKey } from './kv-record.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import type { KvStore } from './kv-store.ts';
 import { meanAttention } from './mean-attention.ts';

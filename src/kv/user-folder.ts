@@ -5,14 +5,11 @@ import { moveOver, readRegularFile, removeAny } from '../base/safe-file-operatio
 import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import {
   type AboutKv,
+  type KvEntry,
+  type KvRecord,
   blockRecord,
   checkpointRecord,
   entryOf,
-  type KvEntry,
-  type KvRecord,
-  readRecord,
-} from './kv-record.ts';
-import {
   isInWork,
   isKey,
   isMarkInWork,
@@ -20,11 +17,12 @@ import {
   isRecord,
   isUnfinished,
   keyOf,
-  markedId,
   markName,
+  markedId,
+  readRecord,
   recordName,
   unfinishedName,
-} from './kv-file-names.ts';
+} from './kv-record.ts';
 
 /** An intact entry, with the bytes of a block or the record of a checkpoint. */
 export interface FoundKv<Content> {

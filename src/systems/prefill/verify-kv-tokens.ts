@@ -1,10 +1,14 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
-import { sameTokens, type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
+import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
 import { type Eviction, keptTokens } from '../../kv/eviction.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { TurnContext } from './prefill-strategy.ts';
+
+function sameTokens(a: ArrayLike<TokenId>, b: ArrayLike<TokenId>): boolean {
+  return a.length === b.length && Array.prototype.every.call(a, (token, index) => token === b[index]);
+}
 
 /** @throws BenchError `bad-state` where a state has other tokens than those that its key was made of */
 export function requireTokens(found: ArrayLike<TokenId>, wanted: readonly TokenId[]): void {
