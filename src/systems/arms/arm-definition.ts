@@ -10,34 +10,34 @@ import type { BlockSettings } from './block-settings.ts';
 type Claims = Omit<ArmTraits, 'name' | 'base' | 'settings' | 'reference'>;
 
 /**
- * Traits of one arm. All but the summary have a default: it retrieves like `rag`, injects nothing, claims no equivalence, is
- * not a control, is compared without a planned test, and has its own mark in figures.
+ * Traits of one arm. All but the summary have defaults: the arm retrieves like `rag`, injects nothing, claims no equivalence,
+ * is no control, is compared without a planned test, and gets its own mark in figures.
  */
 export type OwnTraits = Pick<Claims, 'summary'> & Partial<Claims>;
 
-/** Everything that an arm may use. */
+/** Everything that a run provides to an arm. */
 export interface ArmParts extends SystemParts {
-  /** Opens the arm's own store: no arm finds the KV of another. */
+  /** Opens the KV store of this arm. Each arm has its own, so arms never share KV. */
   readonly openStore: OpenStore;
   /** Multiplies the values of injected memories. */
   readonly alpha: number;
-  /** Least relevance at which a gate injects. */
+  /** Minimum relevance at which a gate injects. */
   readonly gatingThreshold: number;
-  /** The number type in which its KV is stored. */
+  /** Number type of stored KV. */
   readonly keptAs: StoreType;
-  /** How its blocks are made and placed; empty if the name has no such settings. */
+  /** Settings of joined blocks in the arm's name; empty if there are none. */
   readonly blocks: BlockSettings;
 }
 
 /**
- * One arm: which memories are retrieved, and how they are placed before the question. The registry is the only list of
- * arms; a caller's own arm has the same traits and passes the same checks.
+ * One arm: which memories it retrieves, and how they get in front of the question. The registry is the only list of arms;
+ * a caller's arm has the same traits and is checked in the same way.
  *
  * @example
  * import { armRegistry, type ArmDefinition, RAGSystem } from 'dki-bench';
  * const bullets: ArmDefinition = {
  *   name: 'rag-bullets',
- *   traits: { summary: 'RAG with bullets in place of numbers' },
+ *   traits: { summary: 'RAG with bullets instead of numbers' },
  *   open: (parts) => new RAGSystem({ ...parts, rules: { ...parts.rules, labels: 'bullet' } }),
  * };
  * const arms = armRegistry.with(bullets);
@@ -46,24 +46,24 @@ export interface ArmParts extends SystemParts {
 export interface ArmDefinition {
   /** The base name, without argument and settings. */
   readonly name: string;
-  /** The argument behind a colon, where the arm takes one. */
+  /** The argument after a colon, if the arm takes one. */
   readonly argument?: {
     readonly example: string;
     readonly pattern: RegExp;
   };
   /**
-   * Behaviour and claims of the arm, which plan, checks, tables and figures use; a function where they depend on the
-   * argument, on α (the name's setting, else the run's), or on settings of blocks.
+   * Behaviour and claims of the arm, used by plan, checks, tables and figures. A function if they depend on the argument, on
+   * α (from the name, or else from the run), or on block settings.
    */
   readonly traits: OwnTraits | ((argument: string | null, alpha: number, blocks: BlockSettings) => OwnTraits);
   /** Capabilities without which the arm cannot run. Default: none. */
   requires?(argument: string | null, alpha: number, blocks: BlockSettings): readonly CapabilityName[];
-  /** How it joins blocks, before settings; missing for an arm that joins none. */
+  /** How the arm joins blocks, without settings; missing if it joins none. */
   joins?(argument: string | null): JoinRecipe;
-  /** A gate decides on each turn: its threshold must belong to the embedder. Default false. */
+  /** True: a gate decides each turn, so its threshold must be calibrated for the embedder. Default false. */
   readonly gated?: boolean;
-  /** Its prompt shows the retriever's summary; not every retriever makes one. Default false. */
+  /** True: the prompt shows the retriever's summary, which not every retriever makes. Default false. */
   readonly readsSummary?: boolean;
-  /** Makes the system of the arm over the parts of a run; the runner disposes of it. */
+  /** Creates the arm's system from the parts of a run; the runner disposes of it. */
   open(parts: ArmParts, argument: string | null): BenchSystem;
 }

@@ -1,27 +1,27 @@
 import { z } from 'zod';
 import { armSettings, type ArmSettings } from '../../store/records/arm-traits.ts';
 
-/** An arm's name in its parts: `dki-link:4@labels=bullet` is the arm `dki-link`, its argument `4`, and a setting. */
+/** The parts of an arm's name: `dki-link:4@labels=bullet` is the arm `dki-link` with the argument `4` and one setting. */
 export interface ArmName {
   /** Without settings: `dki-link:4`. */
   readonly base: string;
   readonly arm: string;
-  /** Behind the colon; null without one. */
+  /** The text after the colon; null without one. */
   readonly argument: string | null;
   readonly settings: ArmSettings;
 }
 
-/** The settings, for help and for messages. */
+/** Settings of every arm, as help and messages list them. */
 export const armSettingsHelp =
   '@alpha=N, @labels=index|bullet, @placement=chronological|rank|rank-last, @budget=half|all, @template=plain|chat,' +
   ' @answer-prefix=none|general|item, @store=f16|q8_0|q4_0';
 
-/** The settings of arms that join blocks of KV. */
+/** Settings of arms that join KV blocks. */
 export const blockSettingsHelp =
   '@context=header|none|previous, @sink=N|N:kept, @positions=contiguous|parallel, @temperature=N, @run=N, @built=turn|ahead';
 
 const knownSettings = z.strictObject(armSettings.unwrap().shape);
-/** The one setting of two words, as names spell it. */
+/** The only setting whose name in an arm differs from its field: `answerPrefix`. */
 const PREFIX_SETTING = 'answer-prefix';
 const NUMBERS: readonly string[] = ['alpha', 'temperature', 'run'] satisfies (keyof ArmSettings)[];
 const DECIMAL = /^\d+(\.\d+)?$/;
@@ -29,12 +29,12 @@ const DECIMAL = /^\d+(\.\d+)?$/;
 function parseSetting(text: string): readonly [string, string | number] {
   const [key = '', value = ''] = text.split('=', 2);
   if (key === PREFIX_SETTING) return ['answerPrefix', value];
-  // In a name each setting is spelt in one way.
+  // Refused below as unknown: names allow only the spelling with a hyphen.
   if (key === 'answerPrefix') return [text, value];
   return [key, NUMBERS.includes(key) && DECIMAL.test(value) ? Number(value) : value];
 }
 
-/** The parts of an arm's name; undefined where a setting is none. Whether there is such an arm is for the registry. */
+/** Splits an arm's name; undefined if a setting is invalid. Does not check that the arm exists: the registry does. */
 export function parseArmName(name: string): ArmName | undefined {
   const [base = '', ...texts] = name.split('@');
   const settings = knownSettings.safeParse(Object.fromEntries(texts.map(parseSetting)));

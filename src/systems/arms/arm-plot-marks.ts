@@ -4,7 +4,7 @@ function mark(colour: string, shape: Mark['shape'], ...dash: number[]): Mark {
   return { colour, shape, dash };
 }
 
-/** Marks of the arms that ship; those that select tokens, or evict, share a colour and differ by shape. */
+/** Marks of the built-in arms. Arms that select tokens share one colour and differ in shape; so do arms that evict. */
 const marks: Readonly<Record<string, Mark>> = {
   none: mark('#6b6f71', 'half-disc', 2, 4),
   oracle: mark('#8c85ad', 'star', 3, 3),
@@ -44,7 +44,7 @@ const marks: Readonly<Record<string, Mark>> = {
 const otherShapes = ['cross', 'stroke', 'triangle-right', 'square', 'pentagon', 'diamond'] as const;
 const otherColours = ['#555555', '#7a5c00', '#5b3f8c'] as const;
 
-/** The mark of an arm in figures. @param position of an arm that does not ship, among those */
+/** The mark of an arm in figures. @param position index of the arm, which chooses the mark of a caller's own arm */
 export function armMark(name: string, position: number): Mark {
   const shape = otherShapes[position % otherShapes.length]!;
   return marks[name] ?? mark(otherColours[position % otherColours.length]!, shape, 1, 0);

@@ -205,12 +205,12 @@ describe('settings', () => {
     ['dki@positions=parallel', '@positions is for arms that join whole blocks'],
     ['dki-blocks-evict-knorm:.5@sink=4', '@sink is for arms that join whole blocks'],
     ['dki-blocks@temperature=0.9', '@temperature is for blocks that share positions'],
-    ['dki-parallel@positions=contiguous', 'parallel blocks at contiguous positions are dki-blocks'],
+    ['dki-parallel@positions=contiguous', 'this arm with contiguous positions is dki-blocks'],
     ['dki-link:4@positions=parallel', 'parallel blocks have none there'],
     ['dki-first:.3@context=none', 'the first block is never recomputed'],
     ['dki-link:4@sink=1', 'the first block is never recomputed'],
-    ['dki-blocks@sink=4:kept@budget=all', '@budget=all gives them all to memories'],
-    ['dki-blocks@built=ahead@context=previous', 'has no memory in front of it'],
+    ['dki-blocks@sink=4:kept@budget=all', '@budget=all gives all cells to memories'],
+    ['dki-blocks@built=ahead@context=previous', 'has no previous memory to attend to'],
     ['dki@built=ahead', '@built is for arms that join whole blocks'],
     ['dki-blocks@run=4', '@run is for arms that recompute a share'],
     ['dki-link:4@run=4', '@run is for arms that recompute a share'],
@@ -239,7 +239,7 @@ describe('a type of its store', () => {
   });
 
   it('is refused for an arm that keeps none', () => {
-    expect(() => named('rag@store=q8_0')).toThrow('--arms rag@store=q8_0: rag keeps no KV');
+    expect(() => named('rag@store=q8_0')).toThrow('--arms rag@store=q8_0: rag injects no stored KV');
   });
 
   it('is handed to the arm', () => {

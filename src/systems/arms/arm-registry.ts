@@ -21,13 +21,13 @@ export interface ArmDefaults {
 export interface Arm {
   readonly traits: ArmTraits;
   readonly requires: readonly CapabilityName[];
-  /** The form of its prompts, where it differs from the run's. */
+  /** The prompt template set in the arm's name; undefined: the run's. */
   readonly template: ArmSettings['template'];
-  /** A gate decides on each turn, by the threshold of the run's embedder. */
+  /** True: a gate decides each turn, with the threshold for the run's embedder. */
   readonly gated: boolean;
-  /** It runs only with a retriever that makes a summary. */
+  /** True: the arm needs a retriever that makes a summary. */
   readonly readsSummary: boolean;
-  /** Makes its system, with the argument and settings of its name. */
+  /** Creates the arm's system with the argument and settings of its name. */
   readonly open: (parts: Omit<ArmParts, keyof ArmDefaults | 'blocks' | 'keptAs'>) => BenchSystem;
 }
 
@@ -39,12 +39,12 @@ export class ArmRegistry {
     this.#definitions = definitions;
   }
 
-  /** This registry and a caller's own arms, which come before others of the same name. */
+  /** A registry that adds a caller's arms. They replace built-in arms of the same name. */
   with(...definitions: readonly ArmDefinition[]): ArmRegistry {
     return new ArmRegistry([...definitions, ...this.#definitions]);
   }
 
-  /** An example of each name, for help and messages: `dki-link:4`. */
+  /** Example names of all arms, such as `dki-link:4`, for help and messages. */
   get names(): readonly string[] {
     return [...new Set(this.#definitions.map(exampleName))];
   }
@@ -57,19 +57,19 @@ export class ArmRegistry {
     });
   }
 
-  /** The mark of an arm in figures; undefined for a name that no arm has. */
+  /** The mark of an arm in figures; undefined for an unknown name. */
   mark(name: string): Mark | undefined {
     const found = this.#find(name);
     if (found === undefined) return undefined;
     return ownTraits(found.definition, found.parsed.argument, 1, {}).mark ?? this.#mark(found.definition);
   }
 
-  /** True for the name of an arm, with settings that there are. */
+  /** True for the name of a known arm with valid settings. */
   has(name: string): boolean {
     return this.#find(name) !== undefined;
   }
 
-  /** The arms of those names. @throws BenchError `bad-option` for an unknown name, or an alpha that no arm would use */
+  /** The arms with these names. @throws BenchError `bad-option` for an unknown name, or an alpha that no arm would use */
   named(names: readonly string[], defaults: ArmDefaults): readonly Arm[] {
     const found = [...new Set(names)].map((name) => this.#named(name, defaults));
     const injects = ({ traits }: Arm): boolean => traits.injects !== 'nothing';
@@ -84,7 +84,7 @@ export class ArmRegistry {
     return found.map(({ arm, rulesKey, isBaseline }) => {
       const text = texts.find((other) => other.rulesKey === rulesKey);
       const reference = text === undefined || text.arm === arm ? null : text.arm.traits.name;
-      // With settings too, where there is no other text to compare with.
+      // A single baseline arm stays the baseline even if its name has settings.
       const sole = isBaseline && texts.length === 1 ? { comparison: 'baseline' as const } : {};
       return { ...arm, traits: { ...arm.traits, reference, ...sole } };
     });
@@ -122,7 +122,7 @@ export class ArmRegistry {
     const needs = definition.requires?.(argument, alpha, blocks) ?? [];
     const arm: Arm = {
       traits,
-      // Quantised numbers are edited cells.
+      // Quantised KV is imported as cells.
       requires: keptAs === 'f16' || needs.includes('cells') ? needs : [...needs, 'cells'],
       template,
       gated: definition.gated === true,
@@ -145,7 +145,7 @@ export class ArmRegistry {
     return {
       ...traits,
       equivalence: isQuantised && traits.equivalence !== 'none' ? 'tokens' : traits.equivalence,
-      // With settings it is another arm, whose comparison was not planned.
+      // With settings it is a different arm, and its comparison was not planned.
       ...(isPlain ? {} : { control: null, comparison: 'exploratory' }),
       name,
       base,
@@ -179,7 +179,7 @@ export function ownTraits({ traits }: ArmDefinition, ...given: Parameters<Traits
 
 type TraitsOf = Extract<ArmDefinition['traits'], (...given: never[]) => unknown>;
 
-/** @throws BenchError `bad-option` for settings of KV on an arm that injects none */
+/** @throws BenchError `bad-option` for KV settings on an arm that injects no KV */
 function requireInjection(
   name: string,
   { name: arm }: ArmDefinition,
@@ -191,20 +191,20 @@ function requireInjection(
   };
   if (injects !== 'nothing') return;
   if (alpha !== undefined) refuse('injects no KV to scale', 'drop @alpha');
-  if (store !== undefined) refuse('keeps no KV', 'drop @store');
+  if (store !== undefined) refuse('injects no stored KV', 'drop @store');
 }
 
-/** The arm that others are compared with. */
+/** The arm that all others are compared with. */
 const BASELINE = 'rag';
 
-/** All arms that ship. */
+/** All built-in arms. */
 export const armRegistry = new ArmRegistry([...textArms, ...kvArms]);
 
 function exampleName({ name, argument }: ArmDefinition): string {
   return argument === undefined ? name : `${name}:${argument.example}`;
 }
 
-/** The rules by which an arm's prompt is built: the run's, but for its own settings. */
+/** The run's prompt rules, changed by the arm's settings. */
 function rulesBy({ labels, placement, budget, template, answerPrefix }: ArmSettings, rules: SystemParts['rules']) {
   return {
     ...rules,

@@ -6,6 +6,7 @@ import type { TokenSelection } from '../prefill/select-tokens-to-recompute.ts';
 
 const blockSettings = ['context', 'sink', 'positions', 'temperature', 'run', 'built'] as const;
 
+/** Settings of an arm's name that only apply to joined blocks. */
 export type BlockSettings = Pick<ArmSettings, (typeof blockSettings)[number]>;
 
 export function splitSettings(settings: ArmSettings): Record<'blocks' | 'others', ArmSettings> {
@@ -16,6 +17,7 @@ export function splitSettings(settings: ArmSettings): Record<'blocks' | 'others'
   return { blocks: Object.fromEntries(blocks), others: Object.fromEntries(others) };
 }
 
+/** The recipe changed by the settings of an arm's name. */
 export function recipeWith(recipe: JoinRecipe, { context, sink, positions, temperature, run }: BlockSettings) {
   const making: BlockMaking = {
     ...(context === undefined || context === 'header' ? {} : { context }),
@@ -39,8 +41,9 @@ function takesRuns(
 
 interface Setting {
   readonly settings: ArmSettings;
+  /** The arm's recipe without settings. */
   readonly recipe: JoinRecipe;
-  /** Blocks at the same positions, with settings. */
+  /** True if, with settings, all blocks start at the same position. */
   readonly parallel: boolean;
 }
 
@@ -53,7 +56,7 @@ interface Conflict {
 const conflicts: readonly Conflict[] = [
   {
     when: ({ settings, recipe }) => recipe.positions === 'parallel' && settings.positions === 'contiguous',
-    why: 'parallel blocks at contiguous positions are dki-blocks',
+    why: 'this arm with contiguous positions is dki-blocks',
     hint: 'use dki-blocks',
   },
   {
@@ -63,33 +66,36 @@ const conflicts: readonly Conflict[] = [
   },
   {
     when: ({ recipe, parallel }) => parallel && recipe.recompute !== null,
-    why: 'tokens are recomputed in sight of the blocks in front of them, and parallel blocks have none there',
+    why: 'recomputed tokens attend to the blocks before them, and parallel blocks have no blocks before them',
     hint: 'use dki-blocks@positions=parallel',
   },
   {
     when: ({ settings: { context, sink }, recipe }) =>
       (context === 'none' || sink !== undefined) && recipe.recompute !== null,
-    why: 'the first block is never recomputed, since it saw what precedes it: the header, and nothing else',
+    why: 'the first block is never recomputed, so it must be computed right after the header and nothing else',
     hint: 'use @context=previous, or set it on dki-blocks',
   },
   {
     when: ({ settings: { sink, budget } }) => sink?.endsWith(':kept') === true && budget === 'all',
-    why: 'kept sink tokens need cells, and @budget=all gives them all to memories',
+    why: ':kept stores sink tokens in extra cells, and @budget=all gives all cells to memories',
     hint: 'drop @budget=all, or :kept',
   },
   {
     when: ({ settings: { context, built } }) => context === 'previous' && built === 'ahead',
-    why: 'a block that is computed when its memory is added has no memory in front of it',
+    why: 'a block that is computed when its memory is added has no previous memory to attend to',
     hint: 'drop @built=ahead, or @context=previous',
   },
   {
     when: ({ settings, recipe }) => settings.run !== undefined && !takesRuns(recipe.recompute),
-    why: '@run is for arms that recompute a share of single tokens',
-    hint: 'set it on dki-first, dki-random, dki-cacheblend or another of them',
+    why: '@run is for arms that recompute a share of the tokens, chosen one by one',
+    hint: 'set it on such an arm, for example dki-first, dki-random or dki-cacheblend',
   },
 ];
 
-/** @param recipe without settings; null for an arm that joins no blocks @throws BenchError `bad-option` */
+/**
+ * @param recipe without settings; null for an arm that joins no blocks
+ * @throws BenchError `bad-option` for block settings that contradict the arm or each other
+ */
 export function requireSense(name: string, settings: ArmSettings, recipe: JoinRecipe | null): void {
   const [first] = blockSettings.filter((setting) => settings[setting] !== undefined);
   if (first === undefined) return;

@@ -10,9 +10,9 @@ import { type BlockSettings, recipeWith } from './block-settings.ts';
 interface InjectingArm extends Pick<ArmDefinition, 'name' | 'argument' | 'gated'> {
   readonly needs: readonly CapabilityName[];
   readonly traits: OwnTraits | ((argument: string | null) => OwnTraits);
-  /** Claims to be bitwise text while values are not scaled. Default false. */
+  /** True: claims results bitwise equal to RAG while values are not scaled. Default false. */
   readonly exact?: boolean;
-  /** What sets its system apart from that of `dki`. */
+  /** Parts in which the arm's system differs from that of `dki`. */
   readonly parts?: (parts: ArmParts, argument: string | null) => Partial<Omit<DKISystemParts, keyof ArmParts>>;
 }
 
@@ -22,18 +22,18 @@ function injecting({ needs, traits, exact = false, parts = () => ({}), ...arm }:
     traits: (argument, alpha) => ({
       injects: 'memories',
       prefill: 'prefix',
-      // A gate scales each turn by its own α.
+      // With a gate, α differs from turn to turn.
       ...(arm.gated === true ? {} : { alpha }),
       ...(exact ? { equivalence: alpha === 1 ? 'bitwise' : 'tokens' } : {}),
       ...(typeof traits === 'function' ? traits(argument) : traits),
     }),
-    // Scaled values are edited cells.
+    // Scaled values are imported as cells.
     requires: (_, alpha) => (alpha === 1 || needs.includes('cells') ? needs : [...needs, 'cells']),
     open: (all, argument) => new DKISystem({ ...all, ...parts(all, argument) }),
   } satisfies ArmDefinition;
 }
 
-/** An arm that joins blocks. @param recipe its recipe by the argument, without settings */
+/** An arm that joins blocks. @param recipe name of its recipe for an argument, without settings */
 function joining(
   arm: Omit<InjectingArm, 'needs'>,
   recipe: (argument: string | null) => RecipeName,
@@ -58,7 +58,7 @@ function joining(
         ...definition.traits(argument, alpha),
         prefill: recipeName(joined),
         ...(making === undefined ? {} : { making }),
-        // A session lists no tokens that share positions, and kept sink tokens are in no prompt.
+        // A session cannot list tokens at shared positions, and kept sink tokens are not part of the prompt.
         ...(joined.positions === 'parallel' || keptSinkTokens(joined) > 0 ? { equivalence: 'none' } : {}),
       };
     },
@@ -84,23 +84,23 @@ function selecting(
 }
 
 const evictions: Readonly<Record<EvictionRule, string>> = {
-  random: 'at random, the control of every rule',
-  streaming: 'all but the most recent, the header being the sink (StreamingLLM)',
+  random: 'at random, the control for every rule',
+  streaming: 'all but the most recent, with the header as sink (StreamingLLM)',
   knorm: 'those with the longest keys (Knorm)',
   keydiff: 'those with keys most like the mean (KeyDiff)',
-  lagkv: 'those of the lowest lag-relative variance (LagKV)',
+  lagkv: 'those with the lowest lag-relative variance (LagKV)',
 };
 
-/** An arm whose memories lose some of their tokens, each head of each layer its own. */
+/** An arm that evicts some tokens of the memories, chosen separately for each head of each layer. */
 function evicting(rule: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefinition {
   const isPrefix = prefill === 'prefix';
   const name = (ratio: string | null): EvictionName => `${rule}:${ratio}` as EvictionName;
   const summary = isPrefix
-    ? `as dki, a fraction of the memory tokens dropped: ${evictions[rule]}`
-    : `as dki-blocks, a fraction of each block dropped: ${evictions[rule]}`;
+    ? `as dki, dropping a fraction of the memory tokens: ${evictions[rule]}`
+    : `as dki-blocks, dropping a fraction of each block: ${evictions[rule]}`;
   return injecting({
     name: `dki-${isPrefix ? '' : 'blocks-'}evict-${rule}`,
-    // The fraction that is dropped, without the zero in front.
+    // The fraction that is dropped, without a leading zero.
     argument: { example: '.5', pattern: /^(0|\.\d{1,3})$/ },
     needs: ['cells'],
     traits: (ratio) => ({ summary, prefill, evict: name(ratio) }),
@@ -113,7 +113,7 @@ function evicting(rule: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefiniti
 
 const evictionRules = Object.keys(evictions) as EvictionRule[];
 
-/** Arms that inject KV, from exact to bold, and their controls. */
+/** Arms that inject KV, from exact ones to approximations, and their controls. */
 export const kvArms: readonly ArmDefinition[] = [
   injecting({
     name: 'dki',
@@ -121,7 +121,7 @@ export const kvArms: readonly ArmDefinition[] = [
     exact: true,
     traits: {
       comparison: 'primary',
-      summary: 'header and retrieved memories as one exact KV prefix, computed once for a set of memories',
+      summary: 'header and retrieved memories as one exact KV prefix, computed once per set of memories',
     },
   }),
   injecting({
@@ -130,7 +130,7 @@ export const kvArms: readonly ArmDefinition[] = [
     exact: true,
     traits: {
       keepsSession: true,
-      summary: 'as dki, the prefix left in the session from turn to turn, so that it is not even loaded',
+      summary: 'as dki, leaving the prefix in the session between turns, so that it need not be loaded again',
     },
     parts: () => ({ keepsSession: true }),
   }),
@@ -140,7 +140,7 @@ export const kvArms: readonly ArmDefinition[] = [
       traits: {
         equivalence: 'tokens',
         comparison: 'planned',
-        summary: 'each memory as a KV block computed once, blocks joined at contiguous positions, keys re-rotated',
+        summary: 'each memory as a KV block computed once; blocks are joined at contiguous positions, keys re-rotated',
       },
     },
     () => 'blocks',
@@ -153,42 +153,40 @@ export const kvArms: readonly ArmDefinition[] = [
         equivalence: 'tokens',
         comparison: argument === '4' ? 'planned' : 'exploratory',
         summary:
-          'as dki-blocks, the first K tokens (or all) of every block recomputed in sight of what precedes it (LegoLink)',
+          'as dki-blocks, recomputing the first K tokens (or all) of every block at their final place (LegoLink)',
       }),
     },
     (argument) => `link:${argument}` as RecipeName,
   ),
-  selecting('first', 'as dki-blocks, a share of the memory tokens recomputed: the first of every block'),
+  selecting('first', 'as dki-blocks, recomputing a share of the memory tokens: the first of every block'),
   selecting(
     'random',
-    'as dki-first, tokens drawn at random: the control of every selection; ranked:R draws as many as dki-ranked:R',
+    'as dki-first, for random tokens: the control for every selection; ranked:R draws as many as dki-ranked:R',
     { pattern: `(ranked:)?${SHARE}` },
   ),
   selecting(
     'ranked',
-    'as dki-first, whole blocks recomputed: the best retrieved first, at least one, while the share lasts',
+    'as dki-first, for whole blocks: in retrieval order, best first, at least one, until the share is used up',
   ),
   selecting(
     'cacheblend',
-    'as dki-first, tokens whose KV in the second layer deviates most from a full prefill of it (CacheBlend)',
+    'as dki-first, for tokens whose KV in the second layer deviates most from that of a full prefill (CacheBlend)',
     { needs: ['firstLayers'] },
   ),
   selecting(
     'cacheblend-oracle',
-    'as dki-first, tokens whose KV deviates most from a full prefill, which no deployment has: a bound (CacheBlend)',
+    'as dki-first, for tokens whose KV deviates most from a full prefill: an upper bound that needs the prefill (CacheBlend)',
     { deployable: false },
   ),
-  selecting(
-    'informative',
-    'as dki-first, tokens that the words before them in their own block make least likely: those with values',
-    { needs: ['logProbabilities'] },
-  ),
-  selecting('ranked-informative', 'as dki-informative, of the best retrieved block first, then of the next', {
+  selecting('informative', 'as dki-first, for tokens that are least likely given the text before them in their block', {
+    needs: ['logProbabilities'],
+  }),
+  selecting('ranked-informative', 'as dki-informative, but all from the best retrieved block first, then the next', {
     needs: ['logProbabilities'],
   }),
   selecting(
     'query',
-    'as dki-first, tokens that the question attends to most in the middle layer (ProphetKV, in one layer)',
+    'as dki-first, for tokens that the question attends to most in the middle layer (ProphetKV, in one layer)',
     { needs: ['queries'] },
   ),
   joining(
@@ -196,7 +194,7 @@ export const kvArms: readonly ArmDefinition[] = [
       name: 'dki-parallel',
       traits: {
         comparison: 'planned',
-        summary: 'as dki-blocks, all blocks at the same positions (parallel encoding)',
+        summary: 'as dki-blocks, with all blocks at the same positions (parallel encoding)',
       },
     },
     () => 'parallel',
@@ -208,7 +206,7 @@ export const kvArms: readonly ArmDefinition[] = [
     needs: ['checkpoints'],
     traits: {
       injects: 'preferences',
-      summary: "the user's preferences as KV, all else that is retrieved as text behind them",
+      summary: "the user's preferences as KV, followed by the other retrieved memories as text",
     },
     parts: () => ({ preferencesOnly: true }),
   }),
@@ -216,7 +214,7 @@ export const kvArms: readonly ArmDefinition[] = [
     name: 'dki-gated',
     needs: ['checkpoints', 'cells', 'fullDistribution'],
     gated: true,
-    traits: { summary: 'as dki, injecting only if retrieval is relevant enough, with α by relevance and uncertainty' },
+    traits: { summary: 'as dki, but only if retrieval is relevant enough, with α set by relevance and uncertainty' },
     parts: ({ gatingThreshold }) => ({ gating: { kind: 'dual-factor', threshold: gatingThreshold } }),
   }),
   injecting({
@@ -225,7 +223,7 @@ export const kvArms: readonly ArmDefinition[] = [
     traits: {
       retrieves: 'donor',
       control: 'negative',
-      summary: "as dki, with another user's memories in place of those retrieved: a control that must not answer",
+      summary: "as dki, with another user's memories instead of the retrieved ones: a control that must not answer",
     },
     parts: () => ({ retrieves: 'donor' }),
   }),

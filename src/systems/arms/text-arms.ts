@@ -10,7 +10,7 @@ function text(
   return { name, traits, open: (all) => new RAGSystem({ ...all, injectionMode: name, ...parts(all) }) };
 }
 
-/** Arms that inject no KV: the bounds, the baseline, its prefix cache, its A/A twin, and a summary. */
+/** Arms that give memories as text: bounds, the baseline, prefix caching, an A/A twin, and a summary. */
 export const textArms: readonly ArmDefinition[] = [
   text(
     'none',
@@ -34,7 +34,7 @@ export const textArms: readonly ArmDefinition[] = [
     'full',
     {
       retrieves: 'all',
-      summary: "all of the user's memories as text, as many of the newest as fit the budget, in order of creation",
+      summary: "all of the user's memories as text in order of creation; if over budget, only the newest that fit",
     },
     ({ rules }) => ({
       rules: { ...rules, placement: 'chronological' },
@@ -53,7 +53,7 @@ export const textArms: readonly ArmDefinition[] = [
       {
         equivalence: 'bitwise',
         comparison: 'planned',
-        summary: 'as rag, reusing the longest prefix that any earlier prompt of the user shares (prefix caching)',
+        summary: 'as rag, reusing the longest prefix shared with any earlier prompt of the user (prefix caching)',
       },
       ({ openStore }) => ({ prefixCache: openStore }),
     ),
@@ -67,7 +67,7 @@ export const textArms: readonly ArmDefinition[] = [
   {
     ...text(
       'summary',
-      { summary: "the retriever's own summary in place of the memories: Markdown, with the relevance of each record" },
+      { summary: "the retriever's summary instead of the memories: Markdown, with the relevance of each record" },
       ({ rules }) => ({
         rules: { ...rules, memoriesAs: 'summary', memoryHeader: summaryHeading, placement: 'rank' },
       }),
