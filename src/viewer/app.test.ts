@@ -150,7 +150,7 @@ describe('pages', () => {
     const text = await page('/compare?a=group/main&b=group/main');
     expect(text).toContain('0 won, 12 lost, 108 tied');
     expect(text).toContain('difference <b>−10.0 points</b> [−16.7, −5.8]');
-    expect(text).toContain('(mean over 120 items paired; 95 % interval over the questions of one user)');
+    expect(text).toContain('(mean over 120 paired items; 95 % interval over the questions of one user)');
     expect(text.indexOf('− lost')).toBeLessThan(text.indexOf('same'));
     expect(await page('/compare?a=group/main&b=other', 400)).toContain('differ in data set');
     expect(await page('/compare?a=group/main&b=other&force=1')).toContain('FORCED: the runs differ in data set');
@@ -164,7 +164,7 @@ describe('pages', () => {
     const text = await page(links.watch('under <way>'));
     expect(text).toContain('data-connection="live"');
     expect(text).toContain('100 % · 1 of 1 turns');
-    expect(text).toContain('No verdict: most checks need the end of the run');
+    expect(text).toContain('No verdict: most checks run at the end');
     expect(text).toContain('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;');
     expect(text).not.toMatch(/\u202e|<img src=x|\sstyle=/);
     expect(await page(links.watch('group/main'))).toContain('data-connection="ended"');

@@ -1,14 +1,14 @@
 /**
- * The viewer: a web application that shows the runs of a database, or of reports, and makes every page at the request.
+ * The viewer: a web application that shows the runs of a database or of reports. Every page is rendered on request.
  *
- * - `app.ts` routes addresses (`links.ts`) to pages; `server.ts` serves them on this machine alone;
+ * - `app.ts` routes addresses (`links.ts`) to pages; `server.ts` serves them to this machine only;
  *   `export-pages.ts` writes the same pages as files.
  * - `runs-page.ts`, `run/`, `matrix/`, `item-page.ts`, `compare/`, `turn/`, `side-by-side-page.ts` and `watch/` each read one kind
  *   of page and draw it; lists share `list-components.ts`.
- * - A turn is drawn from sections (`turn/turn-sections.ts`), which `render/` draws for pages and for the terminal.
- * - `open-reports.ts` opens reports without their database.
+ * - A turn consists of sections (`turn/turn-sections.ts`), which `render/` draws for pages and for the terminal.
+ * - `open-reports.ts` loads reports into a database in memory.
  *
- * Texts of users are data: `hono/html` escapes them, and `printable` makes control characters visible.
+ * `hono/html` escapes texts of users, and `printable` makes their control characters visible.
  */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
@@ -38,23 +38,23 @@ import { watchPage } from './watch/watch-page.ts';
 
 export interface ViewerAppOptions {
   readonly database: BenchDatabase;
-  /** The database holds reports: the outcomes of turns, but no turns. */
+  /** The database holds reports: outcomes of turns, but not the turns themselves. */
   readonly ofReports?: boolean | undefined;
-  /** By default the rule of reports. */
+  /** Default: `hiddenInReports`. */
   readonly hiddenTexts?: HiddenTexts | undefined;
-  /** Options of a command that name the database; none for the default one. */
+  /** Command-line options that name the database, for commands on pages; empty for the default database. */
   readonly places?: readonly string[] | undefined;
-  /** Pages are written as files: they have no forms, and errors are thrown. `noteOf` says what an export leaves out. */
+  /** Pages are written to files: they have no forms, and errors are thrown. `noteOf` says what the export leaves out. */
   readonly exported?: { readonly withRuns: boolean; readonly noteOf: (run: string) => Html };
   readonly onBug: (error: Error) => void;
 }
 
-/** Restricts exported pages to their own files; `file:` is named because Firefox takes no file for `'self'`. */
+/** Content Security Policy of exported pages. Names `file:` because Firefox does not treat files as `'self'`. */
 const filePolicy =
   "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src 'self' file: data:; " +
   "base-uri 'none'; form-action 'none'";
 
-/** Drawn figures that are kept: drawing one takes longer than any page. */
+/** Size of the cache of figures, which take longer to draw than any page. */
 const mostPictures = 24;
 
 interface Page {
@@ -143,11 +143,11 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     const title = `Compare ${model.a.arm} with ${model.b.arm}`;
     return { kind: 'compare', title, run: query.a, body: comparePage(model, links) };
   });
-  // What the observer of the last watched run has read it does not read again.
-  let latest: { readonly run: string; readonly observer: RunProgressReader } | undefined;
+  // Keeps the reader of the last watched run, which does not read finished users twice.
+  let latest: { readonly run: string; readonly reader: RunProgressReader } | undefined;
   page('/watch', queryParameters.run, ({ run }) => {
-    if (latest?.run !== run) latest = { run, observer: new RunProgressReader(database, run, hiddenTexts) };
-    return { kind: 'watch', title: 'Progress', run, body: watchPage(latest.observer.read(), links) };
+    if (latest?.run !== run) latest = { run, reader: new RunProgressReader(database, run, hiddenTexts) };
+    return { kind: 'watch', title: 'Progress', run, body: watchPage(latest.reader.read(), links) };
   });
   app.get(links.style(), (context) => context.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
   app.get(links.script(), (context) => context.body(script, 200, { 'content-type': 'text/javascript; charset=utf-8' }));

@@ -4,11 +4,11 @@ import { printable } from '../render/printable.ts';
 import type { Links } from './links.ts';
 import { layout } from './page-layout.ts';
 
-const titles = { 400: 'Not understood', 404: 'Not found', 500: 'Not readable' } as const;
+const titles = { 400: 'Bad request', 404: 'Not found', 500: 'Error' } as const;
 
 const statuses: Readonly<Partial<Record<BenchErrorCode, 400 | 404>>> = { 'bad-option': 400, 'not-found': 404 };
 
-/** The page of an error, and its status; anything but a `BenchError` is a bug. */
+/** The page of an error and its HTTP status. Any error but a `BenchError` is a bug. */
 export async function errorPage(error: Error, links: Links) {
   const isKnown = error instanceof BenchError;
   const status: keyof typeof titles = (isKnown ? statuses[error.code] : undefined) ?? 500;

@@ -22,23 +22,23 @@ import { findRunByName } from './find-by-name.ts';
 import { serverLinks as links } from './links.ts';
 
 const filesFolder = 'files';
-/** Reserved for pages that list turns: those are written last. */
+/** Reserved for pages that list turns, which are written last. */
 const bytesOfListedTurn = 3000;
 const bytesOfIndex = 250_000;
 
 export interface ViewerExport extends Pick<ViewerAppOptions, 'database' | 'ofReports' | 'hiddenTexts'> {
   readonly folder: string;
-  /** By default all runs, with an index of them. */
+  /** Default: all runs, with an index page. */
   readonly run?: string | undefined;
-  /** Limit of all files together: items beyond it are left out, from the end of a run. */
+  /** Limit of all files together; the last items of a run are left out if it would be exceeded. */
   readonly mostBytes: number;
   readonly onProgress: (doneTurns: number, turns: number) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Writes the viewer's pages of a run, or of all runs, as files that open from disk without a server. Items come first, each with
- * all its pages or not at all; `leftOut` says in a sentence what was left out of each incomplete run, and why.
+ * Writes the viewer's pages of one run or all runs as files that open without a server. An item is written with all its pages or
+ * not at all; `leftOut` has a sentence for each incomplete run.
  * @throws BenchError `bad-option` for a folder that is not empty, `not-found` for an unknown run, `disk`; the reason of `signal`
  */
 export async function exportPages(options: ViewerExport) {
@@ -101,7 +101,7 @@ function linkedAddresses(page: string): string[] {
   return [...page.matchAll(linkPattern)].map(([, , attribute]) => unescaped(attribute!));
 }
 
-/** A folder that is written beside its place and renamed at the end: a reader never sees half an export. */
+/** A folder that is written under a temporary name and renamed at the end, so that no reader sees half an export. */
 class PagesFolder implements Disposable {
   readonly #target: string;
   readonly #work: string;
@@ -110,10 +110,10 @@ class PagesFolder implements Disposable {
   readonly #files = new Map<string, { readonly path: string; readonly bytes: number }>();
   readonly #counts = new Map<string, number>();
   bytes = 0;
-  /** Addresses on written pages, to be written after the items. */
+  /** Addresses linked from written pages, to write after the items. */
   readonly #waiting: Set<string>;
 
-  /** @throws BenchError `bad-option` if the place is taken, `disk` if nothing can be written beside it */
+  /** @throws BenchError `bad-option` if the folder is not empty, `disk` if it cannot be written */
   constructor(path: string, index: string, request: (address: string) => Response | Promise<Response>) {
     this.#target = freePlace(path);
     this.#work = `${this.#target}.${process.pid}.part`;
@@ -144,7 +144,7 @@ class PagesFolder implements Disposable {
     return true;
   }
 
-  /** Writes all other pages, and then turns the links of all into names of files. */
+  /** Writes all other pages, and then replaces the links on all pages by file names. */
   async addOthers(): Promise<void> {
     for (const address of this.#waiting) {
       const content = await this.#add(address);
@@ -187,7 +187,7 @@ class PagesFolder implements Disposable {
     this.#files.delete(address);
   }
 
-  /** `files/turn-12.html`: made of the kind of page and a count, so that no name from data names a file. */
+  /** `files/turn-12.html`, from the kind of page and a number: file names contain no names of users' data. */
   #pathFor(address: string): string {
     if (address === this.#index) return 'index.html';
     const [, kind = '', suffix = '.html'] = /^\/(\w+)(\.\w+)?$/.exec(pathOf(address))!;
@@ -197,7 +197,7 @@ class PagesFolder implements Disposable {
     return `${filesFolder}/${kind}-${count}${suffix}`;
   }
 
-  /** Links lead to files, relative to the page's own folder; a link to a page that was left out loses its address. */
+  /** Replaces links by relative file names, and removes the address of links to pages that were left out. */
   #withFileLinks(page: string, from: string): string {
     return page.replaceAll(linkPattern, (_, name: string, attribute: string, fragment = '') => {
       const to = this.#files.get(unescaped(attribute))?.path;

@@ -12,7 +12,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
   return new BenchError('not-found', `${what} "${name}"${didYouMean(name, known)}`, hint);
 }
 
-/** Finds a run by name. @throws BenchError `not-found` */
+/** Finds a run. @throws BenchError `not-found` */
 export function findRunByName(database: BenchDatabase, name: string): RunRecord {
   const runs = new RunRepository(database);
   const run = runs.findByName(name);
@@ -21,7 +21,7 @@ export function findRunByName(database: BenchDatabase, name: string): RunRecord 
   throw new BenchError('not-found', `there is no run "${name}"${didYouMean(name, known)}`, lastRunsHint(known));
 }
 
-/** The arms of a run that have turns. @param wanted must be one of them @throws BenchError `not-found` */
+/** The arms of a run with turns. @throws BenchError `not-found` if `wanted` is not one of them */
 export function findArms(database: BenchDatabase, run: RunRecord, wanted?: string): string[] {
   const arms = new TurnListRepository(database).arms(run.id);
   if (wanted === undefined || arms.includes(wanted)) return arms;

@@ -6,26 +6,26 @@ import type { RunRecord } from '../store/records/run-record.ts';
 import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 
-/** Says in one line why hashes stand in place of a run's texts; null where the texts are shown. */
+/** Gives the reason why hashes replace the texts of a run; null if its texts are shown. */
 export type HiddenTexts = (run: RunRecord) => string | null;
 
 export function neverStored(run: RunRecord): string | null {
-  return storesTexts(run) ? null : 'the run stored hashes in their place (--no-text): they cannot be shown';
+  return storesTexts(run) ? null : 'the run stored only hashes of them (--no-text)';
 }
 
-/** The rule of all that may leave the machine: no text of a data set that is others'. */
+/** Default rule, for everything that may leave the machine: hides texts of data sets that may not be redistributed. */
 export const hiddenInReports: HiddenTexts = (run) => {
   const names = withheldSets(run).map(({ name }) => name);
   if (!storesTexts(run) || names.length === 0) return neverStored(run);
-  return `hashes stand in place of the texts of ${names.join(', ')}, which are others'`;
+  return `hashes replace the texts of ${names.join(', ')}, which may not be redistributed`;
 };
 
-/** The remark above pages of a run whose texts are hidden; nothing where they are shown. */
+/** The note on pages of a run with hidden texts; empty if texts are shown. */
 export function hiddenNote(hidden: string | null): Html | string {
   return hidden === null ? '' : html`<p class="note">No texts: ${printable(hidden)}.</p>`;
 }
 
-/** A row of a list, whose texts are cut: it says nothing in their place. */
+/** A row of a list without its texts. Lists cut texts, so hashes would be useless. */
 export function rowWithoutTexts(row: TurnListRow): TurnListRow {
   return {
     ...row,
@@ -36,10 +36,10 @@ export function rowWithoutTexts(row: TurnListRow): TurnListRow {
   };
 }
 
-/** A pair of a list, as `rowWithoutTexts`; answers that differ still do. */
+/** A pair of answers without its texts; different answers stay different. */
 export function pairWithoutTexts({ itemId, gold, a, b }: ItemPair): ItemPair {
   const same = a.answer === b.answer;
-  // Field by field: a row may hold more than its type says.
+  // Copies field by field, since a row may have more fields than its type.
   const side = ({ repeat, turn, success, repeats, error }: ItemSide, answer: string): ItemSide => ({
     ...{ repeat, turn, success, repeats, answer },
     error: error === null ? null : 'failed',

@@ -35,7 +35,7 @@ it('shows every repeat on a line of its own, with its answer, verdict and counts
   expect(page).toMatch(/<td class="right">43<\/td>\s*<td class="right">0<\/td>\s*<td class="right">43<\/td>/);
   expect(page).toContain('in the sequence of rag, dki');
   expect(page).toContain('in the sequence of no arm');
-  expect(page).toContain('1 more, which no arm retrieved or was given.');
+  expect(page).toContain('1 more was neither retrieved nor given to any arm.');
 });
 
 it('stays small, and shows text of data as text', async () => {

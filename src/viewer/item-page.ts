@@ -1,4 +1,4 @@
-/** The page of an item: of a run with all that is known of its turns, of a report with their outcomes alone. */
+/** The page of an item: for a run with the turns of all arms, for a report with their outcomes. */
 import { html } from 'hono/html';
 import type { BenchDatabase } from '../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../store/turn-list-repository.ts';
@@ -23,7 +23,7 @@ const MAX_EVIDENCE = 40;
 const MAX_MESSAGES = 40;
 const MAX_BYTES = 400;
 
-/** Reads an item. @throws BenchError `not-found` for an unknown name, `database` for a row that cannot be read */
+/** Reads an item. @throws BenchError `not-found` for an unknown run or item, `database` for a row that cannot be read */
 export function readItemPage(database: BenchDatabase, runName: string, itemId: string, hidden = hiddenInReports) {
   const run = turnPageRun(database, runName, hidden);
   const quality = unknownQuality(run.model);
@@ -39,12 +39,12 @@ export function readItemPage(database: BenchDatabase, runName: string, itemId: s
     const having = answered.filter(({ prompt }) => prompt.segments.some((segment) => segment.memoryId === memoryId));
     return { memoryId, content, arms: [...new Set(having.map(({ arm }) => arm))] };
   });
-  // Any answered turn has the facts that all share.
+  // Every answered turn has the facts of the item.
   const [sample] = answered;
   return { run, itemId, userId: turns[0]!.userId, turns, sample, evidence };
 }
 
-/** A question with the turns of all arms; `evidence` is the part of it that some arm retrieved or was given. */
+/** An item with the turns of all arms. `evidence` has the evidence memories that at least one arm retrieved or was given. */
 export type ItemModel = ReturnType<typeof readItemPage>;
 
 export function itemPage(model: ItemModel, links: Links): Html {
@@ -108,7 +108,7 @@ function evidenceSection({ evidence, sample }: ItemModel): Html | string {
         : html`<dl class="pairs">${memories}</dl>`
     }
     ${leftOut(MAX_EVIDENCE, evidence.length, 'memories')}
-    ${unknown > 0 ? html`<p class="soft">${unknown} more, which no arm retrieved or was given.</p>` : ''}
+    ${unknown > 0 ? html`<p class="soft">${unknown} more ${unknown === 1 ? 'was' : 'were'} neither retrieved nor given to any arm.</p>` : ''}
   </section>`;
 }
 
@@ -154,7 +154,7 @@ function turnColumns({ run, turns }: ItemModel, links: Links): ListColumn<Displa
   ];
 }
 
-/** The page of an item of a report: question, gold and the answers of all arms. @throws BenchError `not-found` for an unknown name */
+/** The page of an item of a report: question, gold and the answers of all arms. @throws BenchError `not-found` for an unknown run or item */
 export function reportItemPage(
   database: BenchDatabase,
   { run: runName, item: itemId }: Readonly<Record<'run' | 'item', string>>,
@@ -183,7 +183,7 @@ export function reportItemPage(
     ${armsTable(turns, outcomeColumns(unknownQuality(run.model) === null, turns))}
     ${turns.length > MAX_TURNS ? html`<p class="note">… ${turns.length - MAX_TURNS} more turns.</p>` : ''}
     <p class="note">
-      A report holds the outcomes of turns. Prompts, KV and probabilities are in the database of the run:
+      A report has only outcomes of turns. Prompts, KV and probabilities are in the database of the run:
       <code>npx dki-bench inspect --db FILE</code>.
     </p>`;
 }

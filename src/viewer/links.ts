@@ -3,18 +3,18 @@ import type { z } from 'zod';
 import type { TurnListFilter } from '../store/turn-list-repository.ts';
 import type { queryParameters } from './query-parameters.ts';
 
-/** One turn of a run: of an item by an arm. `turn` is its number within its session, from 0. */
+/** Identifies a turn of a run. `turn` is its number within its session, from 0. */
 export type TurnRef = Readonly<Omit<z.output<typeof queryParameters.turn>, 'against'>>;
 
-/** Filter and page of the list of runs; `text` is a part of name, suite, model or data. */
+/** Filter and page of the list of runs. `text` is searched in name, suite, status, model and data. */
 export type RunsQuery = Readonly<z.output<typeof queryParameters.runs>>;
 
-/** Filter and page of the matrix of items and arms: items with a turn that passes. */
+/** Filter and page of the matrix of items and arms, which has the items with a turn that passes the filter. */
 export interface MatrixQuery extends TurnListFilter {
   readonly page?: number;
 }
 
-/** Filter, order and page of the list of a run's turns; all turns in the order of writing by default. */
+/** Filter, order and page of the list of turns; default: all turns in the order in which they were written. */
 export interface TurnListQuery
   extends
     TurnListFilter,
@@ -36,9 +36,9 @@ function address(path: string, values: Readonly<Record<string, string | number |
 }
 
 export const serverLinks = {
-  /** True if forms can be sent, as they can to a server and not in an export. */
+  /** True if a server answers requests; an export has no forms. */
   answered: true as boolean,
-  /** True if turns have pages of their own; those of a report have not, and lead to the page of their item. */
+  /** True if turns have pages; links to turns of a report lead to the page of the item. */
   opensTurns: true as boolean,
   runs: (query: RunsQuery = {}) => address('/', { ...query }),
   run: (run: string, query: TurnListQuery = {}) => address('/run', { run, ...query }),
@@ -51,7 +51,7 @@ export const serverLinks = {
   turn: (turn: TurnRef, against?: string) => address('/turn', { ...turn, against }),
   turnJson: (turn: TurnRef) => address('/turn.json', { ...turn }),
   pair: (turn: TurnRef, other: string) => address('/pair', { ...turn, other }),
-  /** @param options.force compares runs of different data or models, too */
+  /** @param options.force compares runs even if their data or models differ */
   compare: (a: ArmRef, b: ArmRef, options: { readonly page?: number; readonly force?: true } = {}) =>
     address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, ...options }),
   style: () => '/style.css',
@@ -60,7 +60,7 @@ export const serverLinks = {
 
 export type Links = Readonly<typeof serverLinks>;
 
-/** Addresses of a viewer of reports, which hold the outcomes of turns but no turns. */
+/** Links in a viewer of reports, which have outcomes of turns but not the turns themselves. */
 export const reportLinks: Links = {
   ...serverLinks,
   opensTurns: false,

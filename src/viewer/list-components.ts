@@ -4,14 +4,14 @@ import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import { scrolledTable } from '../render/section-html.ts';
 
-/** A column of a list; the first one heads the rows. */
+/** A column of a list; cells of the first column are row headings. */
 export interface ListColumn<Row> {
   readonly heading: Html | string;
   /** Class of its cells: `right` for numbers, `cut` for long texts. */
   readonly look?: string;
   readonly title?: string;
   readonly sorted?: 'ascending' | 'descending' | 'none' | undefined;
-  /** Content of a cell, or a whole `td` if it has attributes of its own. */
+  /** Content of a cell, or the whole `td` element if `isWhole`. */
   readonly cell: (row: Row) => Html | string;
   readonly isWhole?: true;
 }
@@ -66,7 +66,7 @@ export function numberedLinks(page: number, pages: number, href: (page: number) 
 
 interface FilterForm {
   readonly action: string;
-  /** The list that follows the form as it changes; undefined for a form that only its button sends. */
+  /** Id of the list that the script updates as the form changes; undefined if only the button submits the form. */
   readonly live?: string;
   readonly hidden: Readonly<Record<string, string | number>>;
   readonly fields: Html | readonly (Html | string)[];
@@ -74,7 +74,7 @@ interface FilterForm {
   readonly unfiltered?: string | undefined;
 }
 
-/** Fields that choose what a list shows; without a script, the button does the same. */
+/** Form with the filters of a list. Without the script, its button submits it. */
 export function filterForm({ action, live, hidden, fields, button = 'Show', unfiltered }: FilterForm): Html {
   return html`<form
     class="filters"
@@ -110,7 +110,7 @@ export const textField = (text = ''): Html =>
     >text <input type="search" name="text" value="${text}" maxlength="200" data-filter autocomplete="off"
   /></label>`;
 
-/** A gold answer as a list shows it; none where the question is not known either. */
+/** A gold answer for a list; `–` if the question is unknown too, so that null does not mean abstain. */
 export function goldText(gold: string | null, question: string | null): Html {
   if (gold !== null) return html`${listText(gold)}`;
   return html`<span class="soft">${question === null ? '–' : 'none: abstain'}</span>`;

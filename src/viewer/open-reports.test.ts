@@ -65,14 +65,14 @@ it('shows the texts of data that are not ours from a file of the reader alone', 
   const texts: FindItemTexts = () => Promise.resolve(new Map([['i-2', { query: 'From my file?', gold: null }]]));
   const { database } = await openReports(folder.file('a/results.json'), texts);
   using _ = database;
-  expect(readMatrix(database, 'main', {}).hiddenTexts).toContain('which are others');
+  expect(readMatrix(database, 'main', {}).hiddenTexts).toContain('which may not be redistributed');
   const shown = readMatrix(database, 'main', {}, { hidden: () => null });
   expect(shown.rows.map(({ question, gold }) => [question, gold])[1]).toEqual(['From my file?', null]);
 });
 
 it('says where there is no report, and which file cannot be read', async () => {
-  await expect(openReports(folder.file('none'), noTexts)).rejects.toThrow('there is no such file or folder');
-  await expect(openReports(folder.path, noTexts)).rejects.toThrow('no report is in it');
+  await expect(openReports(folder.file('none'), noTexts)).rejects.toThrow('no such file or folder');
+  await expect(openReports(folder.path, noTexts)).rejects.toThrow('the folder has no report');
   report('a');
   writeFileSync(folder.file('a/results.json'), '{');
   await expect(openReports(folder.path, noTexts)).rejects.toMatchObject({ code: 'bad-data' });

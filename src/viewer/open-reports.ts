@@ -1,4 +1,4 @@
-/** Reports on disk, which the viewer shows without the database of their runs. */
+/** Opens reports on disk, so that the viewer can show them without the database of their runs. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -13,7 +13,7 @@ import { type RunRecord, runRecord } from '../store/records/run-record.ts';
 import { schemaVersion } from '../store/records/schema-version.ts';
 import { RunRepository } from '../store/run-repository.ts';
 
-/** Folders below the one that is named: `reports/NAME/SUITE`. */
+/** Depth to which folders are searched, such as for `reports/NAME/SUITE`. */
 const deepest = 3;
 const resultsFile = 'results.json';
 
@@ -27,28 +27,28 @@ function reportsBelow(folder: string, depth: number): string[] {
     .flatMap((below) => reportsBelow(below, depth - 1));
 }
 
-/** Finds the folders of reports: that of a file of one, or all below a folder. @throws BenchError `not-found` */
+/** Finds the folders of reports: all below a folder, or that of a file. @throws BenchError `not-found` */
 export function findReports(path: string): string[] {
   const none = (why: string): BenchError =>
     new BenchError('not-found', `--report ${path}: ${why}`, `name a folder with a ${resultsFile}, as a run writes it`);
-  if (!existsSync(path)) throw none('there is no such file or folder');
+  if (!existsSync(path)) throw none('no such file or folder');
   if (!statSync(path).isDirectory()) {
     const folder = dirname(path);
     if (existsSync(join(folder, resultsFile))) return [folder];
-    throw none(`no ${resultsFile} stands beside ${basename(path)}`);
+    throw none(`there is no ${resultsFile} beside ${basename(path)}`);
   }
   const found = reportsBelow(path, deepest);
-  if (found.length === 0) throw none('no report is in it');
+  if (found.length === 0) throw none('the folder has no report');
   return found;
 }
 
-/** The document of a report, as the file has it. @throws BenchError `bad-data` */
+/** Parses `results.json` without validation. @throws BenchError `bad-data` */
 export function reportDocument(folder: string): unknown {
   const path = join(folder, resultsFile);
   return parseReportJson(readReportText(path), path);
 }
 
-/** Reads the results of a report. @throws BenchError `bad-data`, and `database` for those of another version */
+/** Reads and validates the results of a report. @throws BenchError `bad-data`, or `database` for another schema version */
 export function readReport(folder: string): RunResults {
   const path = join(folder, resultsFile);
   const document = reportDocument(folder) as { readonly schemaVersion?: unknown } | null;
@@ -65,14 +65,15 @@ export interface ItemTexts {
   readonly gold: string | null;
 }
 
-/** Texts that a reader has of a run's items, by id; null where no file of the reader's holds them. */
+/** Finds the texts of a run's items by id, in data files of the user; null if the user has no such file. */
 export type FindItemTexts = (run: RunRecord) => Promise<ReadonlyMap<string, ItemTexts> | null>;
 
 /**
- * Opens the reports of a folder, or one, without their database: runs with results, and the outcomes of their turns.
- * @param path a folder with reports, or a file of one
- * @returns a database in memory, and the names of runs whose reports hold no outcomes of their turns
- * @throws BenchError `not-found` where there is none, `bad-data` and `database` for files that cannot be read
+ * Loads reports into a database in memory: runs with their results, and outcomes of their turns.
+ * @param path a folder with reports, or a file of one report
+ * @param textsOf finds texts of items to show in place of hidden ones
+ * @returns the database, and the names of runs whose reports have no outcomes of turns
+ * @throws BenchError `not-found` without a report, `bad-data` or `database` for files that cannot be read
  */
 export async function openReports(path: string, textsOf: FindItemTexts) {
   const folders = findReports(path);
@@ -84,7 +85,7 @@ export async function openReports(path: string, textsOf: FindItemTexts) {
     for (const folder of folders) {
       const results = readReport(folder);
       const read = reportedRun(results, join(folder, resultsFile));
-      // Copies of a report, and reports of two machines, may have one name.
+      // Copies of a report, or reports from two machines, may have the same name.
       const name = taken.names.has(read.name) ? `${read.name} (${relative(path, folder)})` : read.name;
       const run = { ...read, name, id: taken.ids.has(read.id) ? randomUUID() : read.id };
       taken.names.add(run.name);
@@ -106,7 +107,7 @@ export async function openReports(path: string, textsOf: FindItemTexts) {
   }
 }
 
-/** The record of a run as its results tell it, without probes. @param place the file, for messages */
+/** Rebuilds the record of a run from its results, without probes. @param place the file, for messages */
 function reportedRun({ run, arms }: RunResults, place: string): RunRecord {
   const { startedAt, finishedAt } = run;
   const plan = { ...run, arms: arms.map(({ traits }) => traits) };

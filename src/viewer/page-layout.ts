@@ -3,7 +3,7 @@ import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import type { Links } from './links.ts';
 
-/** The kind of a page, on which its style and keys depend. */
+/** The kind of a page; style and keyboard shortcuts depend on it. */
 export type PageKind = 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'matrix' | 'pair' | 'compare' | 'error';
 
 export interface Layout {
@@ -12,11 +12,11 @@ export interface Layout {
   readonly breadcrumbs: readonly { readonly text: string; readonly href: string }[];
   readonly body: Html;
   readonly page: PageKind;
-  /** The Content-Security-Policy, for a file, which has no server to send one. */
+  /** Content Security Policy for pages in files, which have no server to send one. */
   readonly policy: string | undefined;
 }
 
-/** Renders a page as a document, with nothing inline; it works without its script. */
+/** Renders a page as an HTML document without inline style or script. Pages work without their script. */
 export async function layout({ title, links, breadcrumbs, body, page, policy }: Layout): Promise<string> {
   const document = await html`<!doctype html>
     <html lang="en" data-page="${page}">

@@ -45,7 +45,7 @@ const filter = run.extend({
 export const queryParameters = {
   runs: z.object({ text, page: positive }),
   run,
-  /** `after` and `before` are turns, by their ids in the database; `at` is the number of turns before the page. */
+  /** `after` and `before` are database ids of turns; `at` is the number of turns before the page. */
   items: filter.extend({
     sort: oneOf(turnSorts),
     descending: ticked,

@@ -12,7 +12,7 @@ import { filterForm, type ListColumn, listTable, numberedLinks, pager, textField
 
 const pageSize = 50;
 
-/** Verdicts of runs with results, kept because these do not change and are documents of 100 kB and more. */
+/** Cache of verdicts: results do not change, and have 100 kB or more to parse. */
 const verdicts = new Map<string, ReturnType<typeof runVerdict>>();
 
 function cachedVerdict(database: BenchDatabase, run: RunListEntry) {
@@ -31,13 +31,13 @@ function runVerdict(results: RunResults) {
     results.checks.filter(({ status }) => status === wanted).map(({ check }) => check);
   return {
     checks: { passed: named('passed').length, failed: named('failed') },
-    // The last sentence, on the scope of the result, is the same for every run.
+    // Leaves out the last sentence, on scope, which all runs have.
     verdict:
       lackOfProof(results) ?? headline([results])[0] ?? verdictSentences(results).slice(0, -1)[0] ?? 'see its tables',
   };
 }
 
-/** Reads the runs, the latest first. @param size rows of a page */
+/** Reads a page of the list of runs, latest first. @param size rows per page */
 export function readRunsPage(database: BenchDatabase, query: RunsQuery, size = pageSize) {
   const wanted = (query.text ?? '').toLowerCase();
   const all = new RunRepository(database).listEntries().reverse();

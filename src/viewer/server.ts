@@ -19,7 +19,7 @@ const headers: Readonly<Record<string, string>> = {
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // Keeps texts of users out of the caches of browsers.
+  // Keeps texts of users out of browser caches.
   'cache-control': 'no-store',
 };
 
@@ -30,11 +30,11 @@ function isOwnHost(host: string, { env }: Context<ServerEnvironment>): boolean {
   return [address, 'localhost'].some((name) => host === `${name}:${port}` || (port === WEB_PORT && host === name));
 }
 
-/** Refuses requests to other host names, as DNS rebinding would send them, and all but GET and HEAD; adds the headers. */
+/** Refuses other host names (DNS rebinding) and methods other than GET and HEAD; adds security headers. */
 export const guard: MiddlewareHandler<ServerEnvironment> = async (context, next) => {
   const { method, raw } = context.req;
   if (!isOwnHost(raw.headers.get('host') ?? '', context)) {
-    context.res = new Response('This server answers to 127.0.0.1 and localhost only.\n', { status: 403 });
+    context.res = new Response('This server answers only to 127.0.0.1 and localhost.\n', { status: 403 });
   } else if (method !== 'GET' && method !== 'HEAD') {
     context.res = new Response('This server only shows pages.\n', { status: 405 });
   } else {
@@ -47,7 +47,7 @@ export const guard: MiddlewareHandler<ServerEnvironment> = async (context, next)
 
 export type InspectServer = Awaited<ReturnType<typeof startServer>>;
 
-/** Serves the viewer on 127.0.0.1 alone. @param port 0 for a free one @throws BenchError `port` if it is taken */
+/** Serves the viewer on 127.0.0.1. @param port 0 for any free port @throws BenchError `port` if it is not available */
 export async function startServer(app: Hono<ServerEnvironment>, port: number) {
   const server = serve({ fetch: app.fetch, hostname: address, port }) as Server;
   await new Promise<void>((resolve, reject) => {

@@ -23,10 +23,10 @@ import { answerSection, goldContent, goldSection, nextSection } from './turn/tur
 
 const MAX_ROWS = 60;
 const MAX_BYTES = 1200;
-/** Of one segment on one side, or of each of its parts where they differ. */
+/** Limit per segment and side, or per part of a segment that differs. */
 const MAX_SEGMENT_BYTES = 300;
 
-/** Reads two arms on an item. @throws BenchError `not-found`, also if one gave no answer; `bad-option` for an arm beside itself */
+/** Reads the turns of two arms on an item. @throws BenchError `not-found`, also if a turn failed; `bad-option` for the same arm twice */
 export function readArmPair(database: BenchDatabase, ref: TurnRef, other: string, hidden?: HiddenTexts) {
   if (ref.arm === other) throw new BenchError('bad-option', `arm "${other}" is named twice`, 'name two arms');
   const { run, turn, against, siblings, pieces } = readTurnPage(database, ref, other, hidden);
@@ -40,7 +40,7 @@ export function readArmPair(database: BenchDatabase, ref: TurnRef, other: string
   return { run, a: turn, b: against, arms, pieces };
 }
 
-/** Two arms on one item, A beside B, and the `arms` that gave an answer in this repeat and turn. */
+/** The turns of two arms, A and B, on one item; `arms` are all that answered in this repeat and turn. */
 export type ArmPair = ReturnType<typeof readArmPair>;
 
 export function sideBySidePage(model: ArmPair, links: Links): Html {
@@ -57,7 +57,7 @@ export function sideBySidePage(model: ArmPair, links: Links): Html {
       ['question', { text: a.prompt.originalQuery, most: MAX_BYTES }],
       ['gold', goldContent(a.item.gold, MAX_BYTES)],
     ])}
-    <p class="note">≠ marks what differs; in prompts, tokens that only one of them has are highlighted.</p>
+    <p class="note">≠ marks differences; tokens that only one of the prompts has are highlighted.</p>
     ${pairSections(model, answerSection(a, false), answerSection(b, false))} ${promptPair(model)}
     ${[kvSection, costSection, (turn: AnsweredTurn) => nextSection(turn), goldSection].map((section) => pairSections(model, section(a), section(b)))}`;
 }
@@ -73,10 +73,10 @@ interface Side extends SectionCell {
   readonly compared: string;
 }
 
-/** Shown above both sides, or no fact of an arm. */
+/** Rows that do not depend on the arm. */
 const notCompared = ['question', 'gold', 'kind'];
 
-/** The rows of a section, by label; the n-th row with a label is told apart from the others. */
+/** The rows of a section by label, with a number to distinguish equal labels. */
 function sides({ blocks }: Section): Map<string, Side> {
   const counts = new Map<string, number>();
   return new Map(
@@ -177,7 +177,7 @@ function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, 
 }
 
 function segmentSide(segment: PlacedSegment | undefined, content?: Content): Html {
-  if (segment === undefined) return html`<span class="soft">not there</span>`;
+  if (segment === undefined) return html`<span class="soft">absent</span>`;
   return html`<div class="segment ${segmentKind(segment.role)} ${segment.origin}">
     <p class="text">${contentHtml(content ?? { text: segment.text, most: MAX_SEGMENT_BYTES })}</p>
     <small class="soft">${segmentPlace(segment)}, ${segment.origin === 'injected' ? 'as KV' : 'as text'}</small>

@@ -2,7 +2,7 @@ import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/run-metr
 import { clearScores } from '../eval/analysis/clear-random-model-scores.ts';
 import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
 
-/** The scores that apply to an answer, that by the primary metric of its run first; pages say the verdict in words. */
+/** The scores of an answer, by the run's primary metric first; without task success, which pages show as a verdict. */
 function shownScores(turn: AnsweredRecord, { all, primary }: RunMetrics) {
   const { scores } = turn;
   const isOfAnswer = (name: string): boolean =>
@@ -14,17 +14,16 @@ function shownScores(turn: AnsweredRecord, { all, primary }: RunMetrics) {
   });
 }
 
-/** A turn that gave an answer, and the reason why its scores are withheld. */
+/** A turn with an answer, and the scores to show. */
 export type AnsweredTurn = AnsweredRecord & {
-  /** The reason why no score of the answer is shown, all of them null then; null if they are shown. */
+  /** The reason why scores are hidden (all are null then); null if they are shown. */
   readonly unknownQuality: string | null;
-  /** The scores that apply to the answer, that by the run's primary metric first. */
   readonly shownScores: ReturnType<typeof shownScores>;
 };
 
 export type DisplayTurn = AnsweredTurn | FailedTurn;
 
-/** Prepares a stored turn for display. @param unknownQuality the reason why the run gives no quality, or null */
+/** Prepares a stored turn for display. @param unknownQuality the reason why the run measures no quality, or null */
 export function turnForDisplay(
   record: AnsweredRecord,
   unknownQuality?: string | null,

@@ -1,4 +1,4 @@
-/** The script of every page, in plain JavaScript; pages work without it. */
+/** The script of all pages, in plain JavaScript. Pages work without it. */
 export const script = String.raw`'use strict';
 const find = (selector, root = document) => root.querySelector(selector);
 const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -6,7 +6,7 @@ const filledFields = (form) => [...new FormData(form)].filter(([, value]) => val
 const load = async (address, signal) =>
   new DOMParser().parseFromString(await (await fetch(address, { signal })).text(), 'text/html');
 
-// The style shows the hint about keys only with this attribute.
+// The style sheet shows the hint about keys only if this attribute is set.
 document.documentElement.dataset.script = '';
 
 // Keys
@@ -66,7 +66,7 @@ document.addEventListener('keydown', (event) => {
   actions[event.key]();
 });
 
-// Lists that follow their filters
+// Lists that update as their filters change
 async function showFiltered(form, signal) {
   const address = form.getAttribute('action') + '?' + new URLSearchParams(filledFields(form));
   const selector = '[data-result="' + form.dataset.live + '"]';
@@ -90,10 +90,10 @@ for (const form of findAll('form[data-live]')) {
   });
 }
 
-// The progress of a run: the page is loaded again and again while it can be seen, and its parts that changed are replaced.
+// The progress of a run: while visible, the page reloads itself and replaces the parts that changed.
 const words = {
-  live: 'Live: the page shows what is written.',
-  lost: 'No connection to the viewer: trying again. Reload the page if it does not come back.',
+  live: 'Live: the page updates itself.',
+  lost: 'No connection to the viewer: retrying. Reload the page if this does not end.',
   ended: 'The run has ended.',
 };
 
@@ -121,7 +121,7 @@ async function watchRun(line) {
 const connection = find('[data-connection]');
 if (connection !== null) watchRun(connection);
 
-// The matrix of an export: rows that do not pass the filters are hidden.
+// The matrix of an export: the filters hide rows.
 const armOf = (cell) => find('thead', cell.closest('table')).rows[0].cells[cell.cellIndex].textContent.trim();
 const looks = { right: 'good', wrong: 'bad' };
 const cellFilters = {

@@ -21,9 +21,9 @@ main:focus { outline: none; }
 .bad { color: var(--bad); }
 kbd { border: 1px solid var(--line); border-radius: 3px; padding: 0 0.35em; background: var(--wash); font-size: 0.85em; }
 .keys { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
-/* Without its script a page has no keys. */
+/* Keys and filters of exports need the script. */
 html:not([data-script]) :is(.keys, form[data-static]) { display: none; }
-/* Text of users and models: its own line breaks, and never wider than the page. */
+/* Texts of users and models keep their line breaks and never exceed the width of the page. */
 .text { white-space: pre-wrap; overflow-wrap: anywhere; }
 
 /* Filters and other forms */

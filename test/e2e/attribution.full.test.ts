@@ -14,8 +14,8 @@ it('computes leave-one-out attribution, shows it, and keeps it for the next time
   expect(before.stdout).not.toContain('Leave-one-out attribution');
   const { code, stdout, stderr } = await dkiBench('inspect', ...turn, '--attribution');
   expect(code).toBe(0);
-  expect(stdout).toContain('Leave-one-out attribution, left out as a line of the text\nln p of the answer');
-  expect(stdout).toContain('Leave-one-out attribution, left out as a KV block\nln p of the answer');
+  expect(stdout).toContain('Leave-one-out attribution, by line of the text\nln p of the answer');
+  expect(stdout).toContain('Leave-one-out attribution, by KV block\nln p of the answer');
   expect(stdout).toMatch(/\nmemory +ln p without it +difference\n/);
   expect(stderr).toMatch(/^loading the model\n(leave-one-out attribution of rag: (\d) of \d evaluations\n)+/);
   expect(stderr).toMatch(/dki-blocks: (\d) of \1 evaluations\n$/);

@@ -89,9 +89,7 @@ describe('a run without texts', () => {
     expect(results.run.notes.join('\n')).toContain('no text was stored (--no-text): the viewer shows hashes');
     using database = openDatabase({ path: flags.db, readOnly: true });
     const [run] = findRuns(database, 'private');
-    expect(new WithheldTexts(file).hidden(run!)).toBe(
-      'the run stored hashes in their place (--no-text): they cannot be shown',
-    );
+    expect(new WithheldTexts(file).hidden(run!)).toBe('the run stored only hashes of them (--no-text)');
     const [turn] = new TurnRepository(database).find(run!.id, 'ann-q1', 'rag');
     expect(() => storedSequence(turn!)).toThrow(
       'the turn of item ann-q1, arm rag cannot be computed again: its prompt was not stored (--no-text)',

@@ -98,7 +98,7 @@ describe('texts of a public set', () => {
     expect(files.size).toBeGreaterThan(20);
     const all = [...files.values()].join('');
     for (const hash of [textHash(question), textHash('Turin'), 'q001-p01']) expect(all).toContain(hash);
-    expect(all).toContain('No texts: hashes stand in place of the texts of musique-s, which are others');
+    expect(all).toContain('No texts: hashes replace the texts of musique-s, which may not be redistributed');
   });
 
   it('are shown to whoever has the file, and to nobody else', () => {

@@ -29,9 +29,8 @@ const pageSize = 50;
 
 /**
  * Reads a page of the comparison.
- * @param hidden by default the rule of reports
- * @throws BenchError `not-found` for an unknown run or arm; `bad-option` for an arm against itself, for runs of different
- * data or models without `force`, and if no item is common
+ * @throws BenchError `not-found` for an unknown run or arm; `bad-option` for an arm against itself, for runs that differ in data
+ * or models (without `force`), and without common items
  */
 export function readComparison(database: BenchDatabase, query: ComparisonQuery, hidden: HiddenTexts = hiddenInReports) {
   const [a, b] = [findRunByName(database, query.a), findRunByName(database, query.b)];
@@ -54,8 +53,8 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery, 
   const paired = pairItems(database, { runId: a.id, arm: armA }, { runId: b.id, arm: armB }, judged);
   const { counts } = paired;
   if (counts.items === 0) {
-    const message = `${armA} of "${a.name}" and ${armB} of "${b.name}" answered no item in common`;
-    throw new BenchError('bad-option', message, 'draw both runs with the same --limit and --seed');
+    const message = `${armA} of "${a.name}" and ${armB} of "${b.name}" have no item in common`;
+    throw new BenchError('bad-option', message, 'make both runs with the same --limit and --seed');
   }
   const pages = Math.ceil(counts.items / pageSize);
   const page = Math.min(query.page ?? 1, pages);
@@ -75,7 +74,7 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery, 
   };
 }
 
-/** Two arms compared item by item; `forced` holds the differences of data and models that `force` allowed. */
+/** Two arms compared item by item; `forced` has the differences in data and models that `force` allowed. */
 export type ComparisonPage = ReturnType<typeof readComparison>;
 
 function outcome({ a, b }: ItemPair, judged: boolean): Html {
@@ -141,12 +140,12 @@ function difference({ meanA, meanB, delta, interval, n, users }: NonNullable<Com
   const points = (share: number): string => formatNumber(share * 100, 1);
   const bounds =
     interval === null
-      ? ', answers and probabilities of the gold alike on every item'
+      ? ', answers and gold probabilities equal on every item'
       : ` [${points(interval.low)}, ${points(interval.high)}]`;
   const over = users === 1 ? 'the questions of one user' : `${users} users`;
   return html`<p>
     Task success: A ${points(meanA)} %, B ${points(meanB)} %; difference <b>${points(delta)} points</b>${bounds}
-    <span class="soft">(mean over ${n} ${n === 1 ? 'item' : 'items'} paired; 95 % interval over ${over})</span>
+    <span class="soft">(mean over ${n} paired ${n === 1 ? 'item' : 'items'}; 95 % interval over ${over})</span>
   </p>`;
 }
 
@@ -172,7 +171,7 @@ function summary({ a, b, counts, difference: success, unknownQuality, forced }: 
     )}`;
 }
 
-/** The page that compares two arms, of one run or of two, item by item: flips first. */
+/** The page that compares two arms item by item, of one run or of two runs; flips come first. */
 export function comparePage(model: ComparisonPage, links: Links): Html {
   const { a, b, pairs, page, pages, forced, hiddenTexts } = model;
   const force = forced.length === 0 ? {} : { force: true as const };

@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { ComparisonQuery } from '../query-parameters.ts';
 
-/** The two arms that a reader most likely compares: joined KV, or else the primary arm, with the baseline. */
+/** The two arms that a reader of a run most likely compares: joined KV or else the primary arm, with the baseline. */
 export function usualPair(traits: readonly ArmTraits[], arms: readonly string[]) {
   const named = (matches: (arm: ArmTraits) => boolean): string | undefined =>
     traits.find((arm) => arms.includes(arm.name) && matches(arm))?.name;
@@ -13,6 +13,7 @@ export function usualPair(traits: readonly ArmTraits[], arms: readonly string[])
   return [a, b] as const;
 }
 
+/** The arms of two runs to compare: those that the query names, else by role, preferably the same arm of both runs. */
 export function chosenArms(
   { a, b, armA: wantedA, armB: wantedB }: ComparisonQuery,
   traits: readonly ArmTraits[],

@@ -8,8 +8,8 @@ import {
 import { mean } from '../../eval/analysis/statistics/observations.ts';
 import { shareGain, tally } from '../../eval/analysis/statistics/paired-quality.ts';
 
-/** Counts of items by outcome; reworded ones have equal scores and different answers. */
-function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: number) {
+/** Counts items by outcome; reworded: equal scores, different answers. */
+function countOutcomes(pairs: readonly ItemPairScores[], itemsA: number, itemsB: number) {
   const gains = pairs.map(({ successA, successB }) => (successA ?? 0) - (successB ?? 0));
   const scored = (pair: number): boolean => pairs[pair]!.successA !== null && pairs[pair]!.successB !== null;
   return {
@@ -22,7 +22,7 @@ function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: numbe
   };
 }
 
-/** Mean task success of A minus B; null without scores. No interval if answers and probabilities are equal. */
+/** Mean task success of A minus B; null without scores. The interval is null if all answers and gold probabilities are equal. */
 function successDifference(pairs: readonly ItemPairScores[]) {
   const scored = pairs.flatMap(({ userId, successA: a, successB: b }) =>
     a === null || b === null ? [] : { userId, a, b },
@@ -42,9 +42,9 @@ function successDifference(pairs: readonly ItemPairScores[]) {
 }
 
 /**
- * Pairs two arms by item. `listed` has items whose scores differ first, then those whose answers differ, then the
- * others, each in the order of the first run.
- * @param judged false if scores are withheld: there is no difference, and items with different answers come first
+ * Pairs the items of two arms. `listed` starts with different scores, then different answers, then equal ones, each in the order
+ * of the first run.
+ * @param judged false if scores are hidden: `difference` is null then, and scores do not affect the order
  */
 export function pairItems(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, judged: boolean) {
   const repository = new ItemPairRepository(database);
@@ -52,7 +52,7 @@ export function pairItems(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, jud
   const rank = ({ successA, successB, sameAnswer }: ItemPairScores): number =>
     judged && successA !== successB ? 0 : sameAnswer === 1 ? 2 : 1;
   return {
-    counts: counted(pairs, repository.countItems(a), repository.countItems(b)),
+    counts: countOutcomes(pairs, repository.countItems(a), repository.countItems(b)),
     difference: judged ? successDifference(pairs) : null,
     listed: pairs.toSorted((one, other) => rank(one) - rank(other)),
   };

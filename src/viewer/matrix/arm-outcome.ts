@@ -2,10 +2,10 @@ import type { TurnOutcome } from '../../store/turn-list-repository.ts';
 import { printable } from '../../render/printable.ts';
 import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 
-/** The outcome of an arm on an item: `mixed` where repeats differ, `answered` where quality is unknown. */
+/** The outcome of an arm on an item: `mixed` if repeats differ, `answered` if quality is unknown. */
 export type Outcome = 'right' | 'wrong' | 'abstained' | 'mixed' | 'error' | 'answered';
 
-/** The marks of a matrix, told apart without colour. */
+/** Marks in the matrix, distinct without colour. */
 export const outcomeMarks: Readonly<Record<Outcome, string>> = {
   right: '✓',
   wrong: '✗',
@@ -22,19 +22,19 @@ function outcomeOfTurn(turn: TurnOutcome, judged: boolean): Outcome {
   return turn.taskSuccess === 1 ? 'right' : 'wrong';
 }
 
-/** The outcome of the turns of one arm on one item. @param turns not empty @param judged false where quality is unknown */
+/** The outcome of the turns of one arm on one item. @param turns not empty @param judged false if quality is unknown */
 export function armOutcome(turns: readonly TurnOutcome[], judged: boolean): Outcome {
   const outcomes = new Set(turns.map((turn) => outcomeOfTurn(turn, judged)));
   const [only] = outcomes;
   return outcomes.size === 1 ? only! : 'mixed';
 }
 
-/** True where every turn is as it should be: a right answer, or none where none is right. */
+/** True if every turn is right: the right answer, or an abstention if none exists. */
 export function isRight(turns: readonly TurnOutcome[]): boolean {
   return turns.every(({ error, taskSuccess }) => error === null && taskSuccess === 1);
 }
 
-/** An outcome in words: `wrong: stale, failed at answered, cache hit`. */
+/** An outcome as text: `wrong: stale, failed at answered, cache hit`. */
 export function outcomeText(turns: readonly TurnOutcome[], judged: boolean): string {
   const outcome = armOutcome(turns, judged);
   const { wrongClass, failedStage, cache, failedChecks } = turns[0]!;

@@ -13,13 +13,13 @@ import { filterForm, type ListColumn, listTable, numberedLinks, pager, goldText 
 import { filterValues, turnFilters } from '../run/turn-filters.ts';
 import { isRight, type Outcome, outcomeText, outcomeMarks, armOutcome } from './arm-outcome.ts';
 
-/** Cells of a page, so that wide matrices are no larger than narrow ones. */
+/** Limit of cells per page: wider matrices have fewer rows per page. */
 const mostCells = 500;
 const mostRows = 50;
 const leastRows = 10;
 const mostRowsOfFile = 250;
 
-/** An item with its turns by arm. @param hidden its texts are not shown */
+/** An item with its turns by arm. @param hidden true to leave out texts */
 export function matrixRow(itemId: string, turns: readonly TurnOutcome[], hidden: boolean) {
   const known = turns.find(({ question }) => question !== null);
   const shown = hidden
@@ -35,7 +35,7 @@ export function matrixRow(itemId: string, turns: readonly TurnOutcome[], hidden:
 
 type MatrixRow = ReturnType<typeof matrixRow>;
 
-/** Reads a page of the matrix. @param options.inFile a page of a file @throws BenchError `not-found` */
+/** Reads a page of the matrix. @param options.inFile the page is written to a file @throws BenchError `not-found` */
 export function readMatrix(
   database: BenchDatabase,
   name: string,
@@ -49,7 +49,7 @@ export function readMatrix(
   const values = filterValues(database, run, query);
   const { page: wanted = 1, ...filter } = query;
   const items = new TurnListRepository(database).items(run.id, filter);
-  // In the order of the run.
+  // Arms in the order of the plan.
   const planned = run.plan.arms.map(({ name: arm }) => arm).filter((arm) => values.arms.includes(arm));
   const arms = [...planned, ...values.arms.filter((arm) => !planned.includes(arm))];
   const size = inFile ? mostRowsOfFile : Math.max(leastRows, Math.min(mostRows, Math.floor(mostCells / arms.length)));
@@ -74,7 +74,7 @@ export function readMatrix(
   };
 }
 
-/** A page of the matrix of items and arms; `first` is the place of its first row among the items that match, from 1. */
+/** A page of the matrix of items and arms; `first` is the number of its first row among the matching items, from 1. */
 export type MatrixPage = ReturnType<typeof readMatrix>;
 
 const mostAnswers = 12;
@@ -87,7 +87,7 @@ const legend: readonly (readonly [Outcome, string])[] = [
   ['error', 'error'],
 ];
 
-/** The outcome of an arm on an item, with the facts that the script of a file filters by. */
+/** The outcome of an arm on an item, with attributes for the filters of an exported page. */
 function outcomeCell({ run, unknownQuality }: MatrixPage, { itemId, turns }: MatrixRow, arm: string, links: Links) {
   const ofArm = turns.get(arm);
   if (ofArm === undefined) return html`<td class="o"></td>`;
@@ -109,7 +109,7 @@ function outcomeCell({ run, unknownQuality }: MatrixPage, { itemId, turns }: Mat
   </td>`;
 }
 
-/** Answers of the arms, equal answers together, those of the most arms first. */
+/** Answers with the arms that gave them, most frequent first. */
 function answers({ turns }: MatrixRow, judged: boolean): Html {
   const all = [...turns.values()].flat();
   const byAnswer = [...Map.groupBy(all, ({ answer, error }) => JSON.stringify([answer.trim(), error]))]
@@ -162,7 +162,7 @@ function columns(matrix: MatrixPage, links: Links): ListColumn<MatrixRow>[] {
 
 function filters({ run, query, values }: MatrixPage, links: Links): Html {
   const { page: _, ...filter } = query;
-  // In a file, the script of the page itself hides the rows that do not pass.
+  // In a file, the script filters the rows of the page.
   if (!links.answered) {
     return html`<form class="filters" data-static="matrix">
       ${turnFilters({}, values, true)}
@@ -178,7 +178,7 @@ function filters({ run, query, values }: MatrixPage, links: Links): Html {
   });
 }
 
-/** The matrix of items and arms: a mark for each outcome, gold and answers behind each question. */
+/** The matrix of items and arms, with a mark per outcome; a question opens to show the answers. */
 export function matrixPage(matrix: MatrixPage, links: Links): Html {
   const { run, query, rows, first, matching, page, pages, hiddenTexts, values } = matrix;
   const { page: _, ...filter } = query;
@@ -189,16 +189,16 @@ export function matrixPage(matrix: MatrixPage, links: Links): Html {
   const around = numberedLinks(page, pages, (number) => links.matrix(run, { ...filter, page: number }));
   return html`<h1>Items and arms</h1>
     <p class="lead">
-      Run <a href="${links.run(run)}">${printable(run)}</a>. A row shows an item with a turn that passes the filters; a
-      mark opens the turn, a question its answers.
+      Run <a href="${links.run(run)}">${printable(run)}</a>. Rows are items with a turn that passes the filters. A mark
+      links to its turn; a question opens to show the answers.
       ${links.answered ? html`<a href="${links.run(run, filter)}#items">The same turns as a list</a>` : ''}
     </p>
     ${matrix.unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(matrix.unknownQuality)}.</p>`}
     ${hiddenNote(hiddenTexts)} ${filters(matrix, links)}
     <ul class="legend">
       ${marks.map(([outcome, words]) => html`<li class="o ${outcome}"><b>${outcomeMarks[outcome]}</b> ${words}</li> `)}
-      ${marks.length === 0 ? '' : html`<li class="soft">green: as it should be; red: not</li>`}
-      ${values.failedChecks.size === 0 ? html`<li class="soft">no turn fails a check by itself</li>` : ''}
+      ${marks.length === 0 ? '' : html`<li class="soft">green: as it should be; red: not as it should be</li>`}
+      ${values.failedChecks.size === 0 ? html`<li class="soft">no turn fails a check</li>` : ''}
     </ul>
     <div data-result="matrix">
       ${pager(status, around)}

@@ -19,7 +19,7 @@ import type { TurnListQuery, Links } from '../links.ts';
 import { filterForm, options, select } from '../list-components.ts';
 import { turnListSection, readTurnList } from './turn-list.ts';
 
-/** Reads the page of a run. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */
+/** Reads the page of a run. @throws BenchError `not-found` for an unknown name */
 export function readRunPage(database: BenchDatabase, name: string, query: TurnListQuery, hidden = hiddenInReports) {
   const run = findRunByName(database, name);
   const items = readTurnList(database, run, query, hidden(run));
@@ -27,10 +27,10 @@ export function readRunPage(database: BenchDatabase, name: string, query: TurnLi
   return { run, results, items, usualPair: usualPair(run.plan.arms, items.values.arms) };
 }
 
-/** The content of the page of a run; `results` is null before it has ended, `usualPair` is what its form proposes to compare. */
+/** The content of the page of a run. `results` is null until the run ends; `usualPair` are the arms that its form preselects. */
 export type RunPage = ReturnType<typeof readRunPage>;
 
-/** A function that reads a table or a figure of a run by its id. @throws BenchError `not-found` */
+/** Makes a function that reads a table or figure of a run by id, which throws BenchError `not-found`. */
 const drawingReader =
   <Drawing extends { readonly id: string }>(what: string, draw: (results: RunResults) => readonly Drawing[]) =>
   (database: BenchDatabase, name: string, id: string): Drawing => {
@@ -84,7 +84,7 @@ function resultSections(results: RunResults, run: string, links: Links): Html {
     } `;
 }
 
-/** The page of a run: verdict, tables, figures and the list of its turns. @param note a remark above the contents */
+/** The page of a run: verdict, tables, figures and the list of turns. @param note shown above the contents */
 export function runPage(model: RunPage, links: Links, note?: Html): Html {
   const { run, results, items } = model;
   const { name, suite, status, seed } = run;
@@ -111,7 +111,7 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
       results === null
         ? html`<p class="verdict failed">
             No results yet: the run is ${status}.
-            ${links.answered ? html`<a href="${links.watch(name)}">Its progress, and the table so far</a>.` : ''}
+            ${links.answered ? html`<a href="${links.watch(name)}">Its progress and results so far</a>.` : ''}
             ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'}
             <code>npm run bench -- --resume ${printable(groupName(name))}</code>
           </p>`
@@ -135,7 +135,7 @@ function armsForm({ items: { run, values }, usualPair: [a, b] }: RunPage): Html 
 
 export function withoutOutcomes({ run: { name } }: RunPage): Html {
   return html`<p class="note">
-    This report holds no outcomes of its turns: lists and matrix are empty. Where its database is, they are added by
+    This report has no outcomes of its turns: lists and matrix are empty. To add them, on the machine with its database:
     <code>npm run tables -- --run ${printable(name)} --write</code>.
   </p>`;
 }

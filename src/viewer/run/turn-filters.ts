@@ -9,7 +9,7 @@ import { findArms, unknownName } from '../find-by-name.ts';
 import { type Option, options, select, textField, tick } from '../list-components.ts';
 import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 
-/** Reads what the filters of a run offer. @throws BenchError `not-found` for an arm or category of the filter that the run does not have */
+/** Reads the choices of the filters of a run. @throws BenchError `not-found` if the filter names an unknown arm or category */
 export function filterValues(database: BenchDatabase, run: RunRecord, filter: TurnListFilter) {
   const categories = new TurnListRepository(database).categories(run.id);
   if (filter.category !== undefined && !categories.includes(filter.category)) {
@@ -27,7 +27,7 @@ export function filterValues(database: BenchDatabase, run: RunRecord, filter: Tu
   };
 }
 
-/** The fields of a form that filter the turns of a run. @param onFile those alone that the script of a file can follow */
+/** The form fields that filter the turns of a run. @param onFile only those that the script of an export supports */
 export function turnFilters(
   filter: TurnListFilter,
   { arms, categories, failedChecks, judged }: ReturnType<typeof filterValues>,

@@ -31,7 +31,7 @@ export function readTurnList(
   hiddenTexts: string | null,
 ) {
   const { primary } = metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] });
-  // Its column is that of the primary metric.
+  // The column of the primary metric has its own name.
   const query = wanted.sort === primary.name ? { ...wanted, sort: 'primaryValue' } : wanted;
   const turns = new TurnListRepository(database);
   const values = filterValues(database, run, query);
@@ -49,7 +49,7 @@ export function readTurnList(
   };
 }
 
-/** A page of the turns; `unknownQuality` and `hiddenTexts` say why scores or texts are not shown, or are null. */
+/** A page of the turns; `unknownQuality` and `hiddenTexts` are the reasons why scores or texts are hidden, or null. */
 export type TurnList = ReturnType<typeof readTurnList>;
 
 interface TurnColumn {
@@ -57,8 +57,9 @@ interface TurnColumn {
   readonly heading: string;
   readonly meaning: string;
   readonly digits: number;
-  /** True for a score of the answer, which is not shown if quality is unknown. */
+  /** True for scores, which are hidden if quality is unknown. */
   readonly quality: boolean;
+  /** Shown only if the list is sorted by it. */
   readonly onDemand: boolean;
 }
 
@@ -67,16 +68,16 @@ const rank = { digits: 0, quality: false, onDemand: true } as const;
 const cost = { quality: false, onDemand: false } as const;
 
 const numberColumns: readonly TurnColumn[] = [
-  { ...quality, key: 'taskSuccess', heading: 'success', meaning: 'right answer, or rightly none' },
+  { ...quality, key: 'taskSuccess', heading: 'success', meaning: 'right answer, or right abstention' },
   { ...quality, key: 'exactMatch', heading: 'exact match', meaning: 'the gold answer, normalised' },
   { ...quality, key: 'tokenF1', heading: 'token F1', meaning: 'words in common with the gold answer', onDemand: false },
   { ...quality, key: 'memoryRecall', heading: 'memory recall', meaning: 'the answer contains the gold answer' },
   { ...quality, key: 'rougeL', heading: 'ROUGE-L', meaning: 'longest common subsequence with the gold answer' },
   { ...quality, key: 'bleu', heading: 'BLEU', meaning: 'n-grams in common with the gold answer' },
-  { ...quality, key: 'abstention', heading: 'abstention', meaning: 'no answer where none could be given' },
+  { ...quality, key: 'abstention', heading: 'abstention', meaning: 'abstained where no answer exists' },
   { ...quality, key: 'goldLogProbability', heading: 'gold ln p', meaning: 'log-probability of the gold answer, nats' },
   { ...quality, key: 'freeLogProbability', heading: 'free ln p', meaning: 'mean log-probability of free text, nats' },
-  { ...rank, key: 'evidenceRank', heading: 'evidence rank', meaning: 'rank of the evidence that was retrieved last' },
+  { ...rank, key: 'evidenceRank', heading: 'evidence rank', meaning: 'worst rank of the evidence' },
   { ...cost, key: 'firstTokenMs', heading: 'TTFT, ms', meaning: 'time to first token', digits: 1 },
   { ...cost, key: 'totalMs', heading: 'total, ms', meaning: 'time of the whole turn', digits: 1 },
   { ...cost, key: 'promptTokens', heading: 'prompt', meaning: 'tokens given as text', digits: 0 },
@@ -85,7 +86,7 @@ const numberColumns: readonly TurnColumn[] = [
   { ...cost, key: 'generatedTokens', heading: 'generated', meaning: 'tokens of the answer', digits: 0 },
 ];
 
-/** All columns that the list of a run can be sorted by: that of its primary metric stands in for its own. */
+/** All columns that can be sorted by. The column of the primary metric replaces the metric's usual column. */
 function turnColumns({ name, label, unit }: MetricDeclaration): readonly TurnColumn[] {
   const [success, ...others] = numberColumns.filter(({ key }) => key !== name);
   const meaning = `the primary metric of the run${unit === '%' ? '' : `, ${unit}`}`;
@@ -193,7 +194,7 @@ function columns(list: TurnList, links: Links): ListColumn<TurnListRow>[] {
   ];
 }
 
-/** `Turns 51 to 100 of 4,400`; the number alone if the address does not tell the place in the list. */
+/** `Turns 51 to 100 of 4,400`; only the number of turns if the address does not give the place in the list. */
 function place({ query: { at, after, before }, page: { rows, matching, hasNext } }: TurnList): string {
   if (matching === 0) return 'No turn matches.';
   const ahead = after === undefined && before === undefined ? 0 : at;

@@ -5,16 +5,16 @@ import type { AttributionRecord } from '../../store/records/attribution-record.t
 const MAX_MEMORIES = 40;
 
 /**
- * The leave-one-out attribution: for each memory, ln p of the answer without it, and by how much that is less than ln p with
- * all memories. The bar leads from the middle to the right if the memory made the answer likelier.
+ * Leave-one-out attribution: for each memory, ln p of the answer without it, and the difference to ln p with all memories.
+ * The bar extends from the middle to the right if the memory made the answer likelier.
  */
 export function attributionSection({ method, logProbability, memories, modelMs }: AttributionRecord): Section {
   const differences = memories.map((memory) => logProbability - memory.logProbability);
   const largest = Math.max(...differences.map(Math.abs));
-  const without = method === 'blocks' ? 'as a KV block' : 'as a line of the text';
+  const unit = method === 'blocks' ? 'KV block' : 'line of the text';
   return {
     id: 'attribution',
-    heading: `Leave-one-out attribution, left out ${without}`,
+    heading: `Leave-one-out attribution, by ${unit}`,
     blocks: [
       ...textBlocks(`ln p of the answer with all memories: ${formatNumber(logProbability, 3)}`),
       {
@@ -44,7 +44,7 @@ export function attributionSection({ method, logProbability, memories, modelMs }
       },
       {
         kind: 'note',
-        content: `Above 0 the memory made the answer likelier. Time in the model: ${formatNumber(modelMs, 0)} ms.`,
+        content: `Above 0, the memory made the answer likelier. Time in the model: ${formatNumber(modelMs, 0)} ms.`,
       },
     ],
   };

@@ -18,7 +18,7 @@ const AROUND = 30;
 
 const originNames = { evaluated: 'as text', injected: 'as KV' } as const;
 
-/** The difference of a turn's sequence to that of another arm. @param pieces texts of the tokens of both, by id */
+/** The difference between the sequences of a turn and of another arm. @param pieces texts of the tokens of both, by id */
 export function differenceSection(
   turn: AnsweredTurn,
   against: AnsweredTurn,
@@ -94,6 +94,7 @@ function segmentAt({ prompt: { segments } }: AnsweredTurn, token: number): strin
   return 'the end';
 }
 
+/** Summary of the differences between two turns: answers, sequences, memories and cost. */
 export function turnDifferences(a: AnsweredTurn, b: AnsweredTurn): Section {
   const [idsA, idsB] = [tokenIds(a), tokenIds(b)];
   const place = (idsA.length >= idsB.length ? idsA : idsB).findIndex((_, index) => idsA[index] !== idsB[index]);

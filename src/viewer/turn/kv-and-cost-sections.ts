@@ -4,7 +4,7 @@ import type { KvOrigin, PrefillRecord } from '../../store/records/prefill-record
 import type { AnsweredTurn } from '../turn-for-display.ts';
 
 const MAX_PIECES = 60;
-/** Phases shorter than this are not shown, in ms. */
+/** Shorter phases are not shown, ms. */
 const MIN_PHASE = 0.005;
 
 const originNames: Readonly<Record<KvOrigin, string>> = {
@@ -51,7 +51,7 @@ export function kvSection(turn: AnsweredTurn): Section {
     })),
     most: MAX_PIECES,
   };
-  const note = 'The size of a block is its share, by tokens, of all that was imported. The header is never scaled.';
+  const note = 'The size of a block is its share of the imported bytes, by tokens. α never scales the header.';
   return {
     id: 'kv',
     heading: 'Injected KV',
@@ -65,7 +65,7 @@ export function kvSection(turn: AnsweredTurn): Section {
 
 export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
   if (prefill === null) {
-    const nothing = 'Nothing was injected: the whole sequence was given as text.';
+    const nothing = 'No KV was injected: the whole sequence was given as text.';
     if (tokens.kvResident === 0) return nothing;
     return `${nothing} The KV of ${tokens.kvResident} of its tokens remained from an earlier prompt.`;
   }
@@ -89,9 +89,9 @@ export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
 }
 
 /**
- * The KV that a turn injected, piece by piece in the order of the sequence: the prefix, or the header and the block of
- * each memory, with the position of its first token and its share, by tokens, of the bytes that were imported. α is 1
- * for the header, which is never scaled; for a prefix it applies only to the memory lines.
+ * The KV that a turn injected, in the order of the sequence: the prefix, or the header and the block of each memory. Each has the
+ * position of its first token and its share of the imported bytes, by tokens. α is 1 for the header, which is never scaled; for a
+ * prefix it applies only to the lines of memories.
  */
 export function kvPieces(prefill: PrefillRecord | null) {
   if (prefill === null) return [];
@@ -155,7 +155,7 @@ export function costSection(turn: AnsweredTurn): Section {
   };
 }
 
-/** The phases of a turn, one after the other. KV stored after the answer counts in `kvCompute`; unaccounted time comes last. */
+/** The phases of a turn in order. The part of `kvCompute` after the answer is shown as `store KV`; unaccounted time comes last. */
 export function turnPhases({ timings }: Pick<AnsweredTurn, 'timings'>) {
   const { retrieve, gate, assemble, kvLoad, kvCompute, prefill, firstToken, decode, total } = timings;
   const computed = Math.min(kvCompute, Math.max(0, firstToken - retrieve - gate - assemble - kvLoad - prefill));

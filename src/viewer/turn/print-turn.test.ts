@@ -29,7 +29,7 @@ describe('a turn in the terminal', () => {
     });
     const text = printTurn('r', given, page);
     expect(text).toContain('answer prefix         3  evaluated   You live in\n');
-    expect(text).toContain('answer    You live in  Turin (a thought of 7 tokens before it is cut off)');
+    expect(text).toContain('answer    You live in  Turin (after 7 tokens of thought, which are not shown)');
     expect(printTurn('r', rag, page)).not.toMatch(/thought|You live/);
   });
 
@@ -76,7 +76,7 @@ describe('a turn in the terminal', () => {
     const text = printTurn('r', rag, page);
     expect(text).toMatch(/^m-2 +1 +0\.910 +evidence +kept\n {4}My sister moved to Turin\.$/m);
     expect(text).toMatch(/^m-9 +3 +0\.200 +not kept\n {4}A long story/m);
-    expect(text).toContain('- memory m-9, 170 tokens, memory-budget: the memories before it filled');
+    expect(text).toContain('- memory m-9, 170 tokens, memory-budget: higher-ranked memories filled the');
     const wide = printTurn('r', rag, { width: 120, colour: false });
     expect(wide).toMatch(/^m-2 +1 +0\.910 +evidence +kept +My sister moved to Turin\.$/m);
   });
@@ -95,9 +95,7 @@ describe('a turn in the terminal', () => {
     ];
     const attribution = { method: 'blocks', logProbability: -0.5, memories, modelMs: 1 } as const;
     const text = printTurn('r', dki, page, { attribution });
-    expect(text).toContain(
-      'Leave-one-out attribution, left out as a KV block\nln p of the answer with all memories: −0.500',
-    );
+    expect(text).toContain('Leave-one-out attribution, by KV block\nln p of the answer with all memories: −0.500');
     expect(/^m1 .*$/m.exec(text)![0]).toMatch(/^m1 +−40\.500 +\+40\.000 +█{10,}$/);
     expect(text).toMatch(/^….*x-last +−0\.250 +−0\.250$/m);
   });

@@ -7,19 +7,19 @@ import { turnDifferences } from './difference-section.ts';
 import { failureText, type TurnContext, turnSections } from './turn-sections.ts';
 
 const COLUMN_GAP = ' │ ';
-/** On narrower pages, two arms are printed one after the other. */
+/** On a narrower terminal, two turns are printed one after the other. */
 const SIDE_BY_SIDE_COLUMNS = 120;
 
 export interface PrintedTurn extends TurnContext {
   readonly turn: DisplayTurn;
 }
 
-/** Prints one turn for a terminal: the sequence that the model was given, its answer, and the cost. */
+/** Renders a turn for a terminal: sequence, answer, cost and the other sections. */
 export function printTurn(runName: string, turn: DisplayTurn, page: TerminalPage, context: TurnContext = {}): string {
   return joinBlocks(turnBlocks(runName, { ...context, turn }, page));
 }
 
-/** Prints two arms on one item, side by side if the page is wide enough, and their differences. */
+/** Renders the turns of two arms on one item, side by side if the terminal is wide enough, and their differences. */
 export function printTwoTurns(
   runName: string,
   [a, b]: readonly [PrintedTurn, PrintedTurn],

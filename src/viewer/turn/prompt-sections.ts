@@ -11,13 +11,13 @@ const MAX_MEMORY_BYTES = 1200;
 const MAX_MEMORIES_BYTES = 20_000;
 
 const droppedRules: Readonly<Record<DroppedPart['rule'], string>> = {
-  'memory-budget': 'the memories before it filled the budget for memories',
+  'memory-budget': 'higher-ranked memories filled the budget for memories',
   'history-budget': 'newer messages filled the rest of the budget',
-  'history-turns': 'before the newest turns that --history-turns keeps',
+  'history-turns': 'older than the turns that --history-turns keeps',
   'forced-truncation': 'the prompt was too long: only the query was kept',
 };
 
-/** The final sequence, segment by segment. @param pieces texts of its tokens by id; may be empty */
+/** The final sequence by segment. @param pieces texts of its tokens by id; may be empty */
 export function sequenceSection(turn: AnsweredTurn, pieces: ReadonlyMap<number, string>): Section {
   const segments = placedSegments(turn);
   const tokens = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);

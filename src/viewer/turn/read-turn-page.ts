@@ -13,7 +13,7 @@ import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { TurnRef } from '../links.ts';
 import { type AnsweredTurn, type DisplayTurn, turnForDisplay } from '../turn-for-display.ts';
 
-/** Reads the facts of a run that stand on the pages of its turns. @throws BenchError `not-found` */
+/** Reads the facts of a run that pages of its turns show. @throws BenchError `not-found` */
 export function turnPageRun(database: BenchDatabase, runName: string, hidden: HiddenTexts) {
   const run = findRunByName(database, runName);
   const { id, name, suite, model, dataset, plan } = run;
@@ -23,16 +23,16 @@ export function turnPageRun(database: BenchDatabase, runName: string, hidden: Hi
     suite,
     model: { name: model.name, sha256: model.sha256 },
     metrics: metricsOfRun({ dataset, metrics: plan.metrics ?? [] }),
-    // Also those that have no turn yet.
+    // Includes arms that have no turns yet.
     arms: plan.arms,
     hiddenTexts: hidden(run),
   };
 }
 
-/** A run as pages of its turns know it; `hiddenTexts` says why hashes stand in place of its texts, or is null. */
+/** The facts of a run that pages of turns show; `hiddenTexts` is the reason why hashes replace texts, or null. */
 export type TurnPageRun = ReturnType<typeof turnPageRun>;
 
-/** The turns of an item, by arm, repeat and number of the turn. @throws BenchError `not-found` where there is none */
+/** The turns of an item, sorted by arm, repeat and turn. @throws BenchError `not-found` for an unknown item */
 export function turnsOfItem(database: BenchDatabase, { id, name, hiddenTexts }: TurnPageRun, item: string) {
   const stored = [...new TurnRepository(database).listByRun(id, { itemId: item })];
   const rows = hiddenTexts === null ? stored : stored.map(redactTurn);
@@ -44,10 +44,9 @@ export function turnsOfItem(database: BenchDatabase, { id, name, hiddenTexts }: 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Reads a turn with what is shown beside it.
- * @param against the arm whose sequence is compared; by default the one that gives the same memories as text
- * @param hidden by default the rule of reports
- * @throws BenchError `not-found` for a name that the run does not have, `database` for a row that cannot be read
+ * Reads a turn and everything that its page shows.
+ * @param against arm to compare the sequence with; default: the arm that gives the same memories as text
+ * @throws BenchError `not-found` for an unknown name, `database` for a row that cannot be read
  */
 export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: string, hidden = hiddenInReports) {
   const run = turnPageRun(database, ref.run, hidden);
@@ -78,19 +77,21 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
     rag,
     against: compared,
     attribution: new AttributionRepository(database).find(row.id),
-    // Ids of hidden texts are no ids, and have none.
+    // Redacted ids are negative hashes, which match no piece.
     pieces: new TokenPieceRepository(database).find(run.model.sha256, tokenIds(turn, compared)),
   };
 }
 
 /**
- * A turn with all that its page shows: `siblings`, all turns on the item, this one among them; `rag`, the turn of the arm that gives
- * the same memories as text, undefined if it did not run, failed, or is this one; `against`, the turn whose sequence is compared;
- * `pieces`, the texts of the tokens of both by id, empty if the run did not record them or they are hidden.
+ * Everything that the page of a turn shows:
+ * - `siblings`: all turns on the item, including this one
+ * - `rag`: the turn of the arm that gives the same memories as text; undefined if it did not run, failed, or is this turn
+ * - `against`: the turn to compare the sequence with
+ * - `pieces`: texts of the tokens of `turn` and `against` by id; empty if not recorded or hidden
  */
 export type TurnModel = ReturnType<typeof readTurnPage>;
 
-/** The turn of the arm's reference, or else of the baseline; none for an arm that differs from the baseline in settings alone. */
+/** The turn of the arm's reference, or else of the baseline; none if the arm differs from the baseline only in settings. */
 function comparedByDefault(
   { arm, repeat, turn }: DisplayTurn,
   siblings: readonly DisplayTurn[],

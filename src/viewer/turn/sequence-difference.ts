@@ -23,17 +23,17 @@ export type SegmentDifference =
 
 type Origin = PlacedSegment['origin'];
 
-/** Segments beyond this are not aligned: the table of the alignment grows with the product of both lengths. */
+/** Later segments are not aligned, since the alignment table grows with the product of both lengths. */
 const MAX_ALIGNED = 1000;
 
-/** Aligns two lists of segments by role and memory; a segment without counterpart stands alone. */
+/** Aligns two lists of segments by role and memory. A segment without a counterpart is paired with undefined. */
 export function alignedSegments(
   here: readonly PlacedSegment[],
   there: readonly PlacedSegment[],
 ): (readonly [PlacedSegment | undefined, PlacedSegment | undefined])[] {
   const same = (a: PlacedSegment, b: PlacedSegment): boolean => a.role === b.role && a.memoryId === b.memoryId;
   const [rows, columns] = [Math.min(here.length, MAX_ALIGNED), Math.min(there.length, MAX_ALIGNED)];
-  // Length of the longest common subsequence from each pair of places on.
+  // longest[i][j]: length of the longest common subsequence of here[i..] and there[j..].
   const longest = Array.from({ length: rows + 1 }, () => new Array<number>(columns + 1).fill(0));
   for (let i = rows - 1; i >= 0; i--) {
     for (let j = columns - 1; j >= 0; j--) {
@@ -88,7 +88,7 @@ export function changedSegment(
   };
 }
 
-/** Compares two sequences segment by segment. @param pieces of the tokens of both; without them a segment is one span */
+/** Compares two sequences segment by segment. @param pieces texts of tokens by id; if empty, each segment is one span */
 export function sequenceDifference(here: AnsweredTurn, there: AnsweredTurn, pieces: ReadonlyMap<number, string>) {
   const counts = { sameTokens: 0, onlyHere: 0, onlyThere: 0, movedTokens: 0 };
   const segments = alignedSegments(placedSegments(here), placedSegments(there)).map(([a, b]): SegmentDifference => {

@@ -3,7 +3,7 @@ import type { AnsweredTurn } from '../turn-for-display.ts';
 
 export type PlacedSegment = ReturnType<typeof placedSegments>[number];
 
-/** Places segments: cell and position of their first tokens differ behind blocks that share positions. */
+/** Adds cell and position of the first token to each segment. They differ after blocks that share positions. */
 export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn) {
   const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const joined = prefill === null || prefill.strategy === 'prefix' ? undefined : prefill;
@@ -23,7 +23,7 @@ export function placedSegments({ prompt: { segments }, prefill, tokens }: Answer
   });
 }
 
-/** The parts of a sequence that have a colour of their own. */
+/** The parts of a sequence that pages colour differently. */
 export type SegmentKind = 'system' | 'memory' | 'history' | 'query';
 
 const kinds: Readonly<Partial<Record<SegmentRole, SegmentKind>>> = {
@@ -38,7 +38,7 @@ const kinds: Readonly<Partial<Record<SegmentRole, SegmentKind>>> = {
   answerPrefix: 'query',
 };
 
-/** The part to which a segment belongs; all that precedes the memories belongs to the system. */
+/** The part that a segment belongs to; everything before the memories counts as system. */
 export function segmentKind(role: SegmentRole): SegmentKind {
   return kinds[role] ?? 'system';
 }
@@ -57,7 +57,7 @@ export function segmentName({ role, memoryId }: Pick<PromptSegment, 'role' | 'me
   return memoryId === undefined ? label : `${label} ${memoryId}`;
 }
 
-/** `8 tokens from 14`; cell and position differ after blocks that share positions. */
+/** `8 tokens from 14`, or `8 tokens from cell 20, position 14`. */
 export function segmentPlace({ tokenIds, cell, position }: PlacedSegment): string {
   const place = cell === position ? `from ${cell}` : `from cell ${cell}, position ${position}`;
   return `${tokenIds.length} token${tokenIds.length === 1 ? '' : 's'} ${place}`;

@@ -2,14 +2,14 @@ import type { TokenSpan } from '../../render/section.ts';
 
 const replacement = '\ufffd';
 const LOOK_AHEAD = 8;
-/** A longer group is no character: the tokens after it cannot be placed. */
+/** Longest group of tokens that is tried as one character; beyond it, the rest of the text becomes one span. */
 const MAX_TOGETHER = 16;
 
 function isWhole(piece: string | undefined): piece is string {
   return piece !== undefined && !piece.includes(replacement);
 }
 
-/** The length of a piece at a place of the text; undefined if it does not match. Some tokenisers omit a leading space. */
+/** The length of a piece in the text; undefined if it does not match at the place. Some tokenisers omit a leading space. */
 function lengthAt(text: string, place: number, piece: string): number | undefined {
   if (text.startsWith(piece, place)) return piece.length;
   return text.startsWith(` ${piece}`, place) ? piece.length + 1 : undefined;
@@ -22,7 +22,7 @@ interface Cursor {
   readonly token: number;
 }
 
-/** Tests that the pieces from the cursor on, up to one that is not whole, match the text. */
+/** True if the text matches the next pieces, up to the first that is only a part of a character. */
 function matches(text: string, ids: readonly number[], pieces: Pieces, { place, token }: Cursor): boolean {
   let at = place;
   for (const id of ids.slice(token, token + LOOK_AHEAD)) {
@@ -36,8 +36,8 @@ function matches(text: string, ids: readonly number[], pieces: Pieces, { place, 
 }
 
 /**
- * Aligns token ids with the text that they make. Tokens that are parts of one character share a span, and so do tokens
- * whose pieces are unknown or do not match, so that the spans always make the whole text and hold every id.
+ * Aligns token ids with their text. Tokens that share a character share a span, and so do tokens with unknown or mismatched
+ * pieces, so that the spans always cover the whole text and every id.
  */
 export function tokenSpans(text: string, ids: readonly number[], pieces: Pieces): TokenSpan[] {
   const spans: TokenSpan[] = [];
@@ -57,7 +57,7 @@ export function tokenSpans(text: string, ids: readonly number[], pieces: Pieces)
   return [...spans.slice(0, -1), { text: last.text + text.slice(place), ids: last.ids }];
 }
 
-/** Finds the end of the group of tokens that begins at the cursor: the first place from which whole pieces match again. */
+/** Finds the end of a group of tokens that share a span: the first place from which the text matches whole pieces again. */
 function groupEnd(text: string, ids: readonly number[], pieces: Pieces, { place, token }: Cursor): Cursor {
   // A control token has no text.
   if (pieces.get(ids[token]!) === '') return { place, token: token + 1 };

@@ -69,8 +69,7 @@ describe('the page of a turn', () => {
     const page = await pageOf(modelOf(turn));
     expect(faultsOf(page)).toEqual([]);
     const prefix = '<span class="soft" title="given to the model"><span class="text">You &lt;b&gt;live </span>';
-    for (const part of [prefix, 'a thought of 7 tokens before it is cut off', 'answer prefix'])
-      expect(page).toContain(part);
+    for (const part of [prefix, 'after 7 tokens of thought', 'answer prefix']) expect(page).toContain(part);
   });
 
   it('shows text of data as text', async () => {

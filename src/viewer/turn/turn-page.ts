@@ -11,7 +11,7 @@ import { failureText, turnSections } from './turn-sections.ts';
 
 const MAX_SIBLINGS = 60;
 
-/** The page of a turn. @param places options of a command that name the database; none for the default one */
+/** The page of a turn. @param places command-line options that name the database; empty for the default database */
 export function turnPage(model: TurnModel, links: Links, places: readonly string[] = []): Html {
   const { run, turn } = model;
   const { itemId, userId, arm, repeat, turn: number } = turn;
@@ -42,7 +42,7 @@ function contents(model: TurnModel, links: Links): Html {
     ${difference(model, links)}`;
 }
 
-/** The difference to the sequence of another arm, with links to all others; an export holds one difference. */
+/** The difference to the sequence of another arm, with links to compare with other arms; an export has only one comparison. */
 function difference({ run, turn, against, siblings: all, pieces }: TurnModel, links: Links): Html | string {
   const ref = reference(run, turn);
   const others = all.filter(

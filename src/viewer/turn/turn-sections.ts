@@ -23,11 +23,11 @@ export interface TurnContext {
   readonly rag?: AnsweredTurn | undefined;
   readonly attribution?: AttributionRecord | undefined;
   readonly pieces?: ReadonlyMap<number, string>;
-  /** The question is not from a data set, so that neither gold answer nor evidence is shown. */
+  /** The question is not from a data set, so gold answer and evidence are not shown. */
   readonly unjudged?: true;
 }
 
-/** All sections of a turn, in order: its page and the terminal draw the same ones. */
+/** All sections of a turn in order, for its page and for the terminal. */
 export function turnSections(turn: AnsweredTurn, context: TurnContext = {}): Section[] {
   const { rag, attribution, pieces = new Map<number, string>(), unjudged = false } = context;
   return [
@@ -48,7 +48,7 @@ export function answerSection(turn: AnsweredTurn, unjudged: boolean): Section {
   const { answer, item, prompt } = turn;
   const { prefix, thoughtTokens } = answer;
   const most = MAX_BYTES;
-  const thought = ` (a thought of ${thoughtTokens ?? 0} tokens before it is cut off)`;
+  const thought = ` (after ${thoughtTokens ?? 0} tokens of thought, which are not shown)`;
   const given: Phrase[] = [
     ...(prefix === undefined ? [] : [{ text: prefix, most, look: 'soft', title: 'given to the model' } as const]),
     answer.text === '' ? { text: '(empty)', look: 'soft' } : { text: answer.text, most, look: 'strong' },
@@ -72,7 +72,7 @@ export function answerSection(turn: AnsweredTurn, unjudged: boolean): Section {
   };
 }
 
-/** A gold answer; an item without one is answered rightly by abstaining. */
+/** A gold answer; without one, abstaining is right. */
 export function goldContent(gold: string | null, most: number): Phrase {
   return gold === null ? { text: 'none: abstaining is right', look: 'soft' } : { text: gold, most };
 }
@@ -84,7 +84,7 @@ export function verdict({ scores, unknownQuality }: Pick<AnsweredTurn, 'scores' 
   return { text: `✗ wrong: ${scores.wrongClass ?? 'not classified'}${stage}`, look: 'bad' };
 }
 
-/** The scores that apply to an answer: `contains 1 · token F1 0.67`. */
+/** The scores of an answer: `contains 1 · token F1 0.67`. */
 export function scoresText({ shownScores }: Pick<AnsweredTurn, 'shownScores'>): string {
   return shownScores
     .map(({ label, unit, value }) =>
@@ -95,12 +95,12 @@ export function scoresText({ shownScores }: Pick<AnsweredTurn, 'shownScores'>): 
     .join(' · ');
 }
 
-/** The reason of a failed turn: `context-overflow: 600 tokens`. */
+/** The error of a failed turn: `context-overflow: 600 tokens`. */
 export function failureText({ error: { code, message } }: FailedTurn): string {
   return code === null ? message : `${code}: ${message}`;
 }
 
-/** The kinds of a question, as far as the data set names them: `updated · held-out · recurring · zh`. */
+/** The kinds that the data set gives a question: `updated · held-out · recurring · zh`. */
 export function itemKinds({ category, phrasing, userKind, language }: ItemRecord): string {
   return [category, phrasing, userKind, language].filter((kind) => kind !== '').join(' · ');
 }
@@ -122,7 +122,7 @@ function funnelBlocks({ item: { gold, evidence }, scores }: AnsweredTurn): Secti
 
 const quotedToken = (text: string): Phrase => ({ text: `"${text}"`, look: 'mono' });
 
-/** A probability as text: `0.912`, `3e-5`, or `–` if it is not among those that are stored. */
+/** A probability as text: `0.912`, `3e-5`, or `–` if it was not stored. */
 function probabilityText(value: number | undefined): string {
   if (value === undefined) return '–';
   return value >= 0.0005 ? value.toFixed(3) : value.toExponential(0);
@@ -157,7 +157,7 @@ export function nextSection({ arm, observed }: AnsweredTurn, other?: AnsweredTur
 
 type Likely = AnsweredTurn['observed']['nextTokens'];
 
-/** Pairs the likeliest next tokens of two arms in the order of the first; tokens of one text by their order. */
+/** Pairs the likeliest next tokens of two arms in the order of the first. Tokens with equal text are paired in order. */
 export function pairTokens(here: Likely, there: Likely) {
   const left = [...there];
   const rows = here.map(({ token, probability }) => {
@@ -192,7 +192,7 @@ export function goldSection({ observed: { goldTokens, goldLogProbability } }: An
   };
 }
 
-/** Observations of a turn from outside the system, on which the checks of its run rest. */
+/** What the bench observed of a turn itself, as the basis of the run's checks. */
 function checksSection({ item, observed, account }: AnsweredTurn): Section {
   const { firstForeignToken, parity, sequenceSha256, freeLogProbability, closed } = observed;
   const foreign = account.sharesPositions

@@ -11,10 +11,10 @@ import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 
 const ratedTurns = 400;
 const shownFaults = 5;
-/** Turns that were written earlier say nothing about the present speed. */
+/** The speed is computed over turns of the last five minutes. */
 const rateWindowMs = 5 * 60_000;
 
-/** Reads the progress of a run again and again; users whose turns are all stored are read once. */
+/** Reads the progress of a run repeatedly. Finished users, whose turns are all stored, are read only once. */
 export class RunProgressReader {
   readonly #database: BenchDatabase;
   readonly #name: string;
@@ -42,11 +42,11 @@ export class RunProgressReader {
       suite,
       status,
       startedAt,
-      // The self-tests have passed: turns follow.
+      // Probes are stored once the self-tests have passed.
       begun: run.probes !== null,
       turns,
       ofTurns: plannedTurns(run.plan.arms, plannedSample(run)),
-      // Users whose turns are all stored; `arms` is over them.
+      // Finished users; `arms` is over their turns.
       users: finished.size,
       ofUsers: dataset.users,
       turnsPerSecond: turnRate(times, now),
@@ -67,7 +67,7 @@ export class RunProgressReader {
   }
 
   #usersSoFar(run: RunRecord, growth: RunProgressRepository, finished: ReadonlySet<string>): PartialResults {
-    // A resumed run deletes the turns of unfinished users and runs them again.
+    // Starts over for another run, or if turns of a user were deleted: a resumed run repeats unfinished users.
     const isOther = run.id !== this.#runId || [...this.#added].some((userId) => !finished.has(userId));
     if (this.#users === undefined || isOther) {
       this.#runId = run.id;
@@ -84,7 +84,7 @@ export class RunProgressReader {
 
 const primaryMetric = ({ dataset, plan }: RunRecord) => metricsOfRun({ dataset, metrics: plan.metrics ?? [] }).primary;
 
-/** The progress of a run; `unknownQuality` says why answers are not judged, or is null. */
+/** The progress of a run; `unknownQuality` is the reason why answers are not judged, or null. */
 export type RunProgress = ReturnType<RunProgressReader['read']>;
 
 function countFaults(faults: ReturnType<RunProgressRepository['newTurns']>['faults']) {
@@ -97,7 +97,7 @@ function countFaults(faults: ReturnType<RunProgressRepository['newTurns']>['faul
   return { checks, errors: faults.filter(({ failed }) => failed).reduce((sum, { turns }) => sum + turns, 0) };
 }
 
-/** Turns per second over the last minutes, from the end of the first item; null if only one was written then. */
+/** Turns per second over the last minutes, counted from the end of the first item; null if only one item was written. */
 export function turnRate(
   written: readonly { readonly itemId: string; readonly createdAt: number }[],
   now: number,

@@ -9,14 +9,14 @@ import { listText } from '../../render/cut-text.ts';
 import type { Links } from '../links.ts';
 import type { RunProgress } from './run-progress-reader.ts';
 
-/** Silence after which the page asks whether the bench still runs. */
+/** After this time without a turn, the page warns that the process may be gone. */
 const quietMs = 60_000;
 
 const timeOfDay = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
 const resumption = (name: string): Html => html`<code>npm run bench -- --resume ${printable(groupName(name))}</code>`;
 
-function phaseOf({ status, begun, turns, ofTurns, name }: RunProgress, links: Links): Html {
+function phaseText({ status, begun, turns, ofTurns, name }: RunProgress, links: Links): Html {
   switch (status) {
     case 'finished':
       return html`Finished: verdict, checks and tables are on <a href="${links.run(name)}">the page of the run</a>.`;
@@ -24,13 +24,13 @@ function phaseOf({ status, begun, turns, ofTurns, name }: RunProgress, links: Li
     case 'failed':
       return html`The run was ${status}. Continue it: ${resumption(name)}`;
     case 'running':
-      if (!begun) return html`Loading and testing itself: the first turn follows.`;
-      if (turns >= ofTurns) return html`All turns are there: the last checks and the report follow.`;
+      if (!begun) return html`Loading, and running self-tests: turns follow.`;
+      if (turns >= ofTurns) return html`All turns are done: the last checks and the report follow.`;
       return html`Running.`;
   }
 }
 
-function describeSpeed({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunProgress): string {
+function speedText({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunProgress): string {
   const left = turnsPerSecond === null ? 0 : ((ofTurns - turns) / turnsPerSecond) * 1000;
   return [
     turnsPerSecond === null ? '' : `${formatNumber(turnsPerSecond, 1)} turns/s`,
@@ -47,13 +47,13 @@ function progressPart(state: RunProgress, links: Links): Html {
   const isRunning = status === 'running';
   const silence = isRunning && lastTurnAt !== null && turns < ofTurns ? readAt - lastTurnAt : 0;
   return html`<div data-part="progress">
-    <p class="phase ${isRunning || status === 'finished' ? '' : 'bad'}">${phaseOf(state, links)}</p>
+    <p class="phase ${isRunning || status === 'finished' ? '' : 'bad'}">${phaseText(state, links)}</p>
     <progress max="${ofTurns}" value="${turns}" aria-label="Turns that are written"></progress>
     <p>
       ${share} % · ${groupedNumber(turns)} of ${groupedNumber(ofTurns)} turns · ${groupedNumber(users)} of
       ${groupedNumber(ofUsers)} users complete
     </p>
-    <p class="soft">${isRunning ? describeSpeed(state) : ''}</p>
+    <p class="soft">${isRunning ? speedText(state) : ''}</p>
     ${
       silence < quietMs
         ? ''
@@ -87,7 +87,7 @@ function faultsPart({ name, faults: { checks, errors, latest } }: RunProgress, l
   return html`<div data-part="faults" role="status">
     ${
       list.length === 0
-        ? html`<p class="good">No turn has failed, by itself or in a check.</p>`
+        ? html`<p class="good">No turn has failed, and none fails a check.</p>`
         : html`<ul class="faults">
               ${list}
             </ul>
@@ -99,13 +99,13 @@ function faultsPart({ name, faults: { checks, errors, latest } }: RunProgress, l
   </div>`;
 }
 
-function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunProgress): Table {
+function partialResultsTable({ arms, primary, unknownQuality, users, ofUsers, status }: RunProgress): Table {
   const [scale, digits] = primary.unit === '%' ? ([100, 1] as const) : ([1, 3] as const);
   const title = `${primary.label[0]!.toUpperCase()}${primary.label.slice(1)}`;
   const [ended, proof] =
     status === 'finished'
       ? ['', 'Verdict and checks are on the page of the run.']
-      : [' so far', 'No verdict: most checks need the end of the run, and its numbers are not to be quoted before.'];
+      : [' so far', 'No verdict: most checks run at the end; do not quote these numbers before.'];
   return {
     id: 'so-far',
     caption: `${title}${ended}, over ${groupedNumber(users)} of ${groupedNumber(ofUsers)} users`,
@@ -121,11 +121,11 @@ function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunP
         ],
       },
     ]),
-    notes: [`Means with 95 % intervals, over the users whose turns are all there. ${proof}`],
+    notes: [`Means with 95 % intervals, over users with all turns done. ${proof}`],
   };
 }
 
-/** The page of a run under way: its state at the request; the script of the page keeps it up to date until the run ends. */
+/** The page with the progress of a run at the time of the request. The script updates it until the run ends. */
 export function watchPage(state: RunProgress, links: Links): Html {
   const { name, suite, startedAt, status, readAt } = state;
   const link = (arm: string) => ({
@@ -138,12 +138,12 @@ export function watchPage(state: RunProgress, links: Links): Html {
       <a href="${links.run(name)}">the run and its turns</a>
     </p>
     <p class="soft" data-connection="${status === 'running' ? 'live' : 'ended'}">
-      The state of ${timeOfDay(readAt)} UTC: reload the page for that of now.
+      As of ${timeOfDay(readAt)} UTC; reload the page to update it.
     </p>
     ${progressPart(state, links)}
     <section aria-labelledby="faults-heading">
       <h2 id="faults-heading">Failing turns</h2>
       ${faultsPart(state, links)}
     </section>
-    <div data-part="table">${htmlTable(tableOf(state), 'watch', link)}</div>`;
+    <div data-part="table">${htmlTable(partialResultsTable(state), 'watch', link)}</div>`;
 }
