@@ -6,11 +6,10 @@ import { BenchError } from '../base/bench-error.ts';
 import { readReportOutcomes } from '../report/turn-outcomes-file.ts';
 import { parseReportJson, readReportText, rewriteHint } from '../report/read-report-file.ts';
 import { openDatabase } from '../store/database.ts';
-import { requireSchemaVersion } from '../store/records/schema-version.ts';
+import { requireSchemaVersion, schemaVersion } from '../store/records/schema-version.ts';
 import { readRecord } from '../store/read-record.ts';
 import { type RunResults, runResults } from '../store/records/run-results.ts';
 import { type RunRecord, runRecord } from '../store/records/run-record.ts';
-import { schemaVersion } from '../store/records/schema-version.ts';
 import { RunRepository } from '../store/run-repository.ts';
 
 /** Depth to which folders are searched, such as for `reports/NAME/SUITE`. */

@@ -3,7 +3,7 @@
  * that are about it: `npm run test:mutations [-- --class clock] [--only TEXT] [--fresh]`. What was tried stays in `build/mutations.json`,
  * so that an interrupted test goes on where it ended. Exits with 1 if a fault passes both, with 2 if one no longer fits the source.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -17,7 +17,6 @@ import {
 } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { type Fault, faults } from './faults.ts';
 

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
-import type { Window } from '../sequence-state.ts';
+import { type Window, numberBytes } from '../sequence-state.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
-import { numberBytes } from '../sequence-state.ts';
 import type { GgufHeader } from './gguf-header.ts';
 
 /** Memory reserved for this program itself. */

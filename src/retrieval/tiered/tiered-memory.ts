@@ -6,10 +6,8 @@ import type { ColdHit, ColdStore } from './cold-store.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';
 import { batches } from '../../base/batches.ts';
 import { deriveUuid } from './derive-uuid.ts';
-import { ingressVerdict } from './ingress-filter.ts';
-import { checkRecord } from './memory-record.ts';
-import type { IngressVerdict } from './ingress-filter.ts';
-import type { MemoryRecord } from './memory-record.ts';
+import { type IngressVerdict, ingressVerdict } from './ingress-filter.ts';
+import { type MemoryRecord, checkRecord } from './memory-record.ts';
 import { splitIntoChunks } from './split-into-chunks.ts';
 
 /** Number of newest records of working memory that every retrieval returns. */

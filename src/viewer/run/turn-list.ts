@@ -4,8 +4,7 @@ import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/printable.ts';
-import { groupedNumber } from '../../render/format-number.ts';
-import { formatNumber } from '../../render/format-number.ts';
+import { formatNumber, groupedNumber } from '../../render/format-number.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';

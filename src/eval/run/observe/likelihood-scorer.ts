@@ -4,8 +4,7 @@ import type { CallOptions, EngineSession } from '../../../engine/engine-session.
 import type { Engine } from '../../../engine/engine.ts';
 import type { NextDistribution } from '../../../engine/next-distribution.ts';
 import type { SequenceScore } from '../../../engine/sequence-score.ts';
-import type { TokenId } from '../../../engine/token-id.ts';
-import { commonLength } from '../../../engine/token-id.ts';
+import { type TokenId, commonLength } from '../../../engine/token-id.ts';
 
 /** An engine, and a session for scoring that no arm uses and that counts for no turn. */
 export interface ScorerParts {

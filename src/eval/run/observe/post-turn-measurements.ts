@@ -9,13 +9,12 @@ import {
   type NextDistribution,
   tokenProbability,
 } from '../../../engine/next-distribution.ts';
-import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
+import { type TokenId, UNKNOWN_TOKEN, commonLength } from '../../../engine/token-id.ts';
 import type { DatasetItem } from '../../../data/dataset.ts';
 import { holdsWords } from '../../../data/split-words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
-import { commonLength } from '../../../engine/token-id.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-places.ts';
 import { sum } from '../../analysis/statistics/observations.ts';
 import { nextTokenAgreement } from '../../analysis/metrics/next-token-agreement.ts';

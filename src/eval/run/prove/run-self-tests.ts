@@ -2,8 +2,7 @@ import { knownLanguage } from '../../../base/language.ts';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { TokenId } from '../../../engine/token-id.ts';
-import { commonLength } from '../../../engine/token-id.ts';
+import { type TokenId, commonLength } from '../../../engine/token-id.ts';
 import {
   type BuiltPrompt,
   type PromptRules,
