@@ -14,7 +14,7 @@ import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './
 import type { ConversationLog, LoggedAction } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
 import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
-import { answerPrefixBy, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
+import { chooseAnswerPrefix, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
 import {
   buildPrompt,
   type BuiltPrompt,
@@ -104,7 +104,7 @@ export async function answerTurn(
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);
   const form = formFor(opened, rules, request);
-  const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix, request);
+  const answerPrefix = chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix, request);
   const frame = { query, systemPrompt: systemPromptFor(request, rules), historyTurns, answerPrefix };
   // A new tokenizer per turn, so that each turn's time includes tokenising its prompt.
   const tokenizer = new PromptTokenizer(engine);
@@ -147,7 +147,7 @@ export async function answerTurn(
   };
   const response: ChatResponse = {
     text: withPrefix(answerPrefix, generation.text),
-    memoriesUsed: prompt.kept,
+    memoriesUsed: prompt.memories,
     latencyMs: timings.total,
     inputTokens: prompt.tokenIds.length,
     outputTokens: tokens.generated,
@@ -186,8 +186,8 @@ async function forgetRemoved({ removed = [] }: RetrievedMemories, strategy: Pref
 }
 
 /** False if another process removed a memory of this turn while it ran: then its KV must not be stored. */
-function areStored({ memories }: TurnParts, { retrieved, userId }: ChatRequest, { kept }: BuiltPrompt): boolean {
-  return retrieved !== undefined || memories.removed(userId, kept).length === 0;
+function areStored(parts: TurnParts, { retrieved, userId }: ChatRequest, { memories }: BuiltPrompt): boolean {
+  return retrieved !== undefined || parts.memories.removed(userId, memories).length === 0;
 }
 
 function turnTimings(

@@ -38,7 +38,7 @@ it.each([
   [
     'a question longer than the window',
     ['--dataset', './long.jsonl'],
-    /long\.jsonl:2: item "q": the query alone takes \d+ tokens; \d+ of the window of 2048 are for the prompt/,
+    /long\.jsonl:2: item "q": the query alone takes \d+ tokens, but the window of 2048 leaves only \d+ for the prompt/,
   ],
   ['a data set that is not there', ['--dataset', './none.jsonl'], /^error: .*none\.jsonl/],
   ['a pipe as data set', ['--dataset', './pipe.jsonl'], /pipe\.jsonl: cannot be read: is a pipe or a device/],

@@ -45,7 +45,7 @@ export async function drawSubject(engine: Engine, memoryTokens: number, queryTok
     const parts = { query: await query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories, history: [] };
     const rules = { ...RULES, windowTokens: engine.info.contextTokens };
     const built = await buildPrompt(parts, rules, new PromptTokenizer(engine));
-    if (built.kept.length !== memories.length) throw new RangeError('the window is too short for the memories');
+    if (built.memories.length !== memories.length) throw new RangeError('the window is too short for the memories');
     const { header, lines, suffix } = prefixParts(built);
     return {
       prefix: built.tokenIds.slice(0, built.prefixTokens),

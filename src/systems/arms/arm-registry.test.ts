@@ -206,7 +206,7 @@ describe('settings', () => {
     ['dki-blocks-evict-knorm:.5@sink=4', '@sink is for arms that join whole blocks'],
     ['dki-blocks@temperature=0.9', '@temperature is for blocks that share positions'],
     ['dki-parallel@positions=contiguous', 'this arm with contiguous positions is dki-blocks'],
-    ['dki-link:4@positions=parallel', 'parallel blocks have none there'],
+    ['dki-link:4@positions=parallel', 'parallel blocks have no blocks before them'],
     ['dki-first:.3@context=none', 'the first block is never recomputed'],
     ['dki-link:4@sink=1', 'the first block is never recomputed'],
     ['dki-blocks@sink=4:kept@budget=all', '@budget=all gives all cells to memories'],

@@ -29,8 +29,8 @@ const start = [30, 31, 32, 33, 34, 35, 36, 37, 38, 39];
 
 /** A turn: the account of its prefill, the answer evaluated behind it. */
 async function turn(tokenIds: readonly number[], userId = 'ann', memoryIds = ['m1']): Promise<Prefilled> {
-  const kept = memoryIds.map((memoryId) => ({ memoryId }));
-  const prompt = { tokenIds, kept } as unknown as BuiltPrompt;
+  const memories = memoryIds.map((memoryId) => ({ memoryId }));
+  const prompt = { tokenIds, memories } as unknown as BuiltPrompt;
   const prefilled = await strategy.prefill(prompt, { session, userId, alpha: 1 });
   await session.generate(prefilled.suffix, { maxTokens: 3 });
   await prefilled.keep?.();
@@ -76,7 +76,7 @@ it('asks under another name once a memory is forgotten, and says how many prompt
 
 it('claims nothing behind a turn that failed, nor after a reset', async () => {
   await turn(start);
-  const failing = { tokenIds: start, kept: [] } as unknown as BuiltPrompt;
+  const failing = { tokenIds: start, memories: [] } as unknown as BuiltPrompt;
   await strategy.prefill(failing, { session, userId: 'ann', alpha: 1 });
   expect(await foundBy(start)).toBe(0);
   expect(await foundBy(start)).toBe(8);

@@ -72,17 +72,17 @@ export class CachedTextPrefill implements PrefillStrategy {
     return 0;
   }
 
-  async #keep({ tokenIds, kept }: BuiltPrompt, turn: TurnContext): Promise<undefined> {
+  async #keep({ tokenIds, memories }: BuiltPrompt, turn: TurnContext): Promise<undefined> {
     const key = createHash('sha256').update(Int32Array.from(tokenIds)).digest('hex');
     const known = this.#cached.get(turn.userId) ?? [];
     if (known.some((cached) => cached.key === key)) return;
-    const bytes = await storeCheckpoint(this.#store, { key, tokenIds, memoryIds: memoryIds(kept) }, turn);
+    const bytes = await storeCheckpoint(this.#store, { key, tokenIds, memoryIds: memoryIds(memories) }, turn);
     if (bytes !== undefined) this.#cached.set(turn.userId, [...known, { key, tokenIds }]);
   }
 }
 
-function memoryIds(kept: BuiltPrompt['kept']): string[] {
-  return [WHOLE_PROMPT, ...kept.map(({ memoryId }) => memoryId)];
+function memoryIds(memories: BuiltPrompt['memories']): string[] {
+  return [WHOLE_PROMPT, ...memories.map(({ memoryId }) => memoryId)];
 }
 
 interface UserCache {
@@ -105,7 +105,7 @@ export class EngineCachePrefill implements PrefillStrategy {
     this.#blockTokens = blockTokens;
   }
 
-  async prefill({ tokenIds, kept }: BuiltPrompt, { session, userId, signal }: TurnContext): Promise<Prefilled> {
+  async prefill({ tokenIds, memories }: BuiltPrompt, { session, userId, signal }: TurnContext): Promise<Prefilled> {
     const start = performance.now();
     const cache = this.#userCache(userId);
     const found = this.#expectedTokens(cache, tokenIds);
@@ -121,7 +121,7 @@ export class EngineCachePrefill implements PrefillStrategy {
         const { tokens } = session;
         // What an aborted turn evaluated is unknown.
         cache.isUnsure = tokens.length < tokenIds.length;
-        cache.evaluated.push({ tokens, memoryIds: memoryIds(kept) });
+        cache.evaluated.push({ tokens, memoryIds: memoryIds(memories) });
         return undefined;
       },
     };

@@ -63,7 +63,11 @@ describe.each([
 
     it('the two places of an answer are those of the two prompts, ids as the model writes them', async () => {
       const { trace, prompt } = await asked(general);
-      const { asked: here, own: there } = await answerPlaces(trace, { answer: 'Lyon', ownPrefix: own }, engine);
+      const { afterPrompt: here, afterItemPrefix: there } = await answerPlaces(
+        trace,
+        { answer: 'Lyon', ownPrefix: own },
+        engine,
+      );
       const ofOwn = await asked(own);
       expect(here.suffix).toBe(trace.suffix);
       expect(there.suffix).toEqual(ofOwn.trace.suffix);
@@ -79,15 +83,19 @@ describe.each([
 
     it('an item without a prefix of its own, or asked with it, has one place', async () => {
       const without = await answerPlaces((await asked(general)).trace, { answer: 'Lyon' }, engine);
-      expect(without.own).toBe(without.asked);
+      expect(without.afterItemPrefix).toBe(without.afterPrompt);
       const { trace } = await asked(own);
       const places = await answerPlaces(trace, { answer: 'Lyon', ownPrefix: `${own} ` }, engine);
-      expect(places.own).toBe(places.asked);
+      expect(places.afterItemPrefix).toBe(places.afterPrompt);
     });
 
     it('a run without a prefix has its own place behind the prompt, and one behind the item’s', async () => {
       const { trace } = await asked('');
-      const { asked: here, own: there } = await answerPlaces(trace, { answer: 'Lyon', ownPrefix: own }, engine);
+      const { afterPrompt: here, afterItemPrefix: there } = await answerPlaces(
+        trace,
+        { answer: 'Lyon', ownPrefix: own },
+        engine,
+      );
       const [lyon] = await engine.tokenize([{ text: name === 'plain' ? ' Lyon' : 'Lyon', as: 'text' }]);
       expect(here).toEqual({ suffix: trace.suffix, answer: lyon });
       expect(there.suffix).toEqual((await asked(own)).trace.suffix);

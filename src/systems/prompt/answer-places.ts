@@ -6,23 +6,27 @@ import type { FormName } from './prompt-form.ts';
 export interface AnswerOpening {
   readonly form: FormName;
   readonly prefix: string;
-  /** Tokens of that beginning, the last of the prompt. */
+  /** Tokens of the prefix, at the end of the prompt. */
   readonly prefixTokens: number;
 }
 
+/** One way of scoring an answer: the end of the prompt, and the answer after it. */
 export interface AnswerPlace {
-  /** In place of the suffix of the turn. */
+  /** Replaces the suffix of the turn. */
   readonly suffix: readonly TokenId[];
   /** The tokens by which the model would write the answer there. */
   readonly answer: readonly TokenId[];
 }
 
-/** The places of an answer: behind the turn's prompt, and behind the item's own prefix; one object where they are one. */
+/**
+ * Where an answer can be scored: after the turn's prompt (`afterPrompt`), and after the item's prefix (`afterItemPrefix`). Both are the same
+ * object if the prefixes are equal.
+ */
 export async function answerPlaces(
   { suffix, opening }: { readonly suffix: readonly TokenId[]; readonly opening: AnswerOpening },
   { answer, ownPrefix }: { readonly answer: string; readonly ownPrefix?: string | null | undefined },
   engine: Pick<Engine, 'tokenize'>,
-): Promise<Record<'asked' | 'own', AnswerPlace>> {
+): Promise<Record<'afterPrompt' | 'afterItemPrefix', AnswerPlace>> {
   const { form, prefix, prefixTokens } = opening;
   const own = ownPrefix?.trim() ?? prefix;
   const texts = [
@@ -33,7 +37,10 @@ export async function answerPlaces(
   const [behindPrefix = [], behindOwn = [], ownIds = []] = await engine.tokenize(
     texts.map((text) => ({ text, as: 'text' })),
   );
-  const asked = { suffix, answer: behindPrefix };
-  if (own === prefix) return { asked, own: asked };
-  return { asked, own: { suffix: [...suffix.slice(0, suffix.length - prefixTokens), ...ownIds], answer: behindOwn } };
+  const afterPrompt = { suffix, answer: behindPrefix };
+  if (own === prefix) return { afterPrompt, afterItemPrefix: afterPrompt };
+  return {
+    afterPrompt,
+    afterItemPrefix: { suffix: [...suffix.slice(0, suffix.length - prefixTokens), ...ownIds], answer: behindOwn },
+  };
 }

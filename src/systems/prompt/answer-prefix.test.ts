@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerLead, answerPrefixBy, answerPrefixSegments, withPrefix } from './answer-prefix.ts';
+import { answerLead, chooseAnswerPrefix, answerPrefixSegments, withPrefix } from './answer-prefix.ts';
 
 const general = 'According to your notes,';
 
@@ -11,19 +11,19 @@ describe('the prefix of an answer', () => {
     ['item', undefined, general],
     ['item', null, general],
   ] as const)('by the rule %s, of an item with %j, is %j', (use, own, prefix) => {
-    expect(answerPrefixBy({ general, use }, own, { query: '' })).toBe(prefix);
+    expect(chooseAnswerPrefix({ general, use }, own, { query: '' })).toBe(prefix);
   });
 
   it("is in the user's language, else in that of the question", () => {
     const rule = { general: { en: 'You said', zh: '你说' }, use: 'general' } as const;
-    expect(answerPrefixBy(rule, null, { query: 'Where?' })).toBe('You said');
-    expect(answerPrefixBy(rule, null, { query: '在哪里？' })).toBe('你说');
-    expect(answerPrefixBy(rule, null, { query: '在哪里？', language: 'de' })).toBe('You said');
+    expect(chooseAnswerPrefix(rule, null, { query: 'Where?' })).toBe('You said');
+    expect(chooseAnswerPrefix(rule, null, { query: '在哪里？' })).toBe('你说');
+    expect(chooseAnswerPrefix(rule, null, { query: '在哪里？', language: 'de' })).toBe('You said');
   });
 
   it('ends in no white space, which would be a token of its own', () => {
-    expect(answerPrefixBy({ general, use: 'item' }, ' You moved to \n', { query: '' })).toBe('You moved to');
-    expect(answerPrefixBy({ general: '  ', use: 'general' }, null, { query: '' })).toBe('');
+    expect(chooseAnswerPrefix({ general, use: 'item' }, ' You moved to \n', { query: '' })).toBe('You moved to');
+    expect(chooseAnswerPrefix({ general: '  ', use: 'general' }, null, { query: '' })).toBe('');
   });
 
   it('is one line of text, a word away from "AI:" and right behind a chat template', () => {

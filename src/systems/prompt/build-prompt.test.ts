@@ -43,14 +43,14 @@ it('fills more cells than the window has positions where all lines begin at one,
   // 700 − 100 − 31 = 569 cells for memories; of positions a frame of 23 and the longest line alone.
   const memories = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => memory(id, id.repeat(75)));
   const history = said('h'.repeat(60));
-  const { info, kept } = await build({ memories, history }, { cellTokens: 700 });
+  const { info, memories: kept } = await build({ memories, history }, { cellTokens: 700 });
   expect(kept).toHaveLength(6);
   expect(info.budget).toMatchObject({ memoryLimitTokens: 569, memoryTokens: 23 + 6 * 80, sharedTokens: 5 * 80 });
   // 66 cells are left, of which a message of 67 tokens and its frame find no place.
   expect(info.historyMessages).toEqual([]);
   expect(info.budget.freeTokens).toBe(400 - 100 - 31 - 23 - 80);
   const larger = await build({ memories, history }, { cellTokens: 900 });
-  expect(larger.kept).toHaveLength(7);
+  expect(larger.memories).toHaveLength(7);
   expect(larger.info.historyMessages).toHaveLength(1);
 });
 
@@ -73,7 +73,7 @@ it('stops at the memory that exceeds half of the rest, and skips none', async ()
     memories: [memory('a', 'x'.repeat(60)), memory('b', 'y'.repeat(60)), memory('c', 'z')],
   });
   expect(prompt.info.budget.memoryLimitTokens).toBe(134);
-  expect(prompt.kept.map(({ memoryId }) => memoryId)).toEqual(['a']);
+  expect(prompt.memories.map(({ memoryId }) => memoryId)).toEqual(['a']);
   expect(prompt.info.budget.dropped.map(({ id, rule }) => [id, rule])).toEqual([
     ['b', 'memory-budget'],
     ['c', 'memory-budget'],
@@ -90,7 +90,7 @@ it('counts no memory behind the first that does not fit, of however many', async
     },
   };
   const memories = Array.from({ length: 1000 }, (_, index) => memory(`m${index}`, `memory ${index}`));
-  const { kept, info } = await build({ memories }, { windowTokens: 2000 }, counting);
+  const { memories: kept, info } = await build({ memories }, { windowTokens: 2000 }, counting);
   expect(kept.length).toBeGreaterThan(35);
   expect(counted.filter((text) => /memory \d/.test(text)).length).toBeLessThan(140);
   const { dropped } = info.budget;
@@ -105,7 +105,7 @@ it.each([5, 9, 10, 40])('budgets the labels of %d memories as they are written, 
   const labels = fitting < 10 ? '[9] ' : '[99] ';
   // One token less than another memory takes.
   const cellTokens = 100 + 31 + frame + (fitting + 1) * (labels.length + 41) - 1;
-  const { kept } = await build({ memories }, { cellTokens, windowTokens: 4000 });
+  const { memories: kept } = await build({ memories }, { cellTokens, windowTokens: 4000 });
   expect(kept).toHaveLength(fitting);
 });
 
@@ -147,7 +147,7 @@ it('falls back to the query alone where the fixed part is too long', async () =>
 
 it('is refused where the query alone is too long, or the reserve leaves nothing', async () => {
   await expect(build({ query: 'q'.repeat(500) })).rejects.toThrow(
-    'the query alone takes 511 tokens; 300 of the window of 400 are for the prompt',
+    'the query alone takes 511 tokens, but the window of 400 leaves only 300 for the prompt',
   );
   await expect(build({}, { reserveTokens: 400 })).rejects.toThrow(
     '--reserve 400: not smaller than the window of 400 tokens',
@@ -166,7 +166,7 @@ it('never exceeds the window, whatever it is given', async () => {
   const labelled = fc.constantFrom('index' as const, 'bullet' as const);
   await fc.assert(
     fc.asyncProperty(fc.record({ query, history, memories }), labelled, async (parts, labels) => {
-      const { tokenIds, info, kept } = await build(parts, { labels });
+      const { tokenIds, info, memories: kept } = await build(parts, { labels });
       expect(tokenIds.length).toBeLessThanOrEqual(300);
       expect(info.budget.memoryTokens).toBeLessThanOrEqual(info.budget.memoryLimitTokens);
       expect(kept.map(({ memoryId }) => memoryId)).toEqual(kept.map((_, index) => String(index)));

@@ -9,7 +9,7 @@ import {
   type PromptSegment,
 } from '../../store/records/prompt-info.ts';
 import { type AnswerPrefixRule } from './answer-prefix.ts';
-import { type AskedLanguage, type PromptForm, type Segment, joinSegments, promptText } from './prompt-form.ts';
+import { type QueryLanguage, type PromptForm, type Segment, joinSegments, promptText } from './prompt-form.ts';
 import { type PromptWriter, selectHistory, selectMemories } from './select-within-budget.ts';
 import {
   type LabelStyle,
@@ -18,7 +18,7 @@ import {
   type PrefixMemories,
   isPreference,
   lineWriter,
-  placed,
+  orderMemories,
 } from './memory-lines.ts';
 import { type PromptTokenizer } from './prompt-tokenizer.ts';
 import { plainForm } from './plain-form.ts';
@@ -26,20 +26,20 @@ import { grammarFor } from '../../base/language-phrasings.ts';
 import { detectLanguage } from '../../base/language.ts';
 import { type TokenId, type TokenRange } from '../../engine/token-id.ts';
 
-/** Generation gets 512 tokens, at most a quarter of the window. */
+/** Default reserve for the answer, in tokens; at most a quarter of the window. */
 const RESERVE_TOKENS = 512;
-/** Memories get at most this share of the tokens left after reserve and fixed part. */
+/** Memories get at most this share of the window that reserve and fixed part leave. */
 const MEMORY_SHARE = 0.5;
 
 export interface PromptParts {
   readonly query: string;
   /** Empty for no system message. */
   readonly systemPrompt: string;
-  /** In rank order. */
+  /** Best first. */
   readonly memories: readonly MemorySearchResult[];
-  /** In order of time. */
+  /** Oldest first. */
   readonly history: readonly HistoryMessage[];
-  /** As that of the rules, for this prompt. */
+  /** Overrides `PromptRules.historyTurns` for this prompt. */
   readonly historyTurns?: number | undefined;
   /** The beginning of the answer. Default: none. */
   readonly answerPrefix?: string;
@@ -52,42 +52,42 @@ export interface PromptRules {
   readonly labels: LabelStyle;
   /** Default `lines`. */
   readonly memoriesAs?: MemoriesAs;
-  /** The bench's own template, or the model's chat template. Default `plain`. */
+  /** Default `plain`. */
   readonly template?: PromptForm['name'];
   /** The line above the memories. Default: `Relevant information:`. */
   readonly memoryHeader?: PromptText;
-  /** The system message of every question whose turn brings none. Default: that of the shipped models. */
+  /** System message of turns that set none. Default: the one that the shipped models were trained with. */
   readonly systemPrompt?: PromptText;
   /** Default: none. */
   readonly answerPrefix?: AnswerPrefixRule;
-  /** Most turns of the history, a message of the user and its answer each. Default: as many as the budget holds. */
+  /** Maximum turns of history (a user message and its answer each). Default: as many as fit the budget. */
   readonly historyTurns?: number;
   /** Share of the remaining window that memories may take. Default 0.5. */
   readonly memoryShare?: number;
   /**
-   * Cells of the context, where memories begin at one position (`parallel`): they may then take all cells that are left,
-   * more than the window has positions. Without it cells are positions.
+   * Cells of the context, set only if all memories start at the same position (`parallel`). They may then fill all remaining
+   * cells, of which there can be more than positions. Default: as many cells as positions.
    */
   readonly cellTokens?: number;
-  /** Extra cells per memory for sink tokens, which are not part of the prompt; history leaves them free. Default 0. */
+  /** Cells per memory for sink tokens, which are not in the prompt; subtracted from the history's budget. Default 0. */
   readonly sinkTokens?: number;
   /** Default `all`. */
   readonly prefix?: PrefixMemories;
 }
 
-/** A prompt, its ids and the end of its KV prefix. */
+/** A prompt, its token ids and the length of its KV prefix. */
 export interface BuiltPrompt {
   readonly info: PromptInfo;
   readonly tokenIds: readonly number[];
-  /** Tokens of header and memory lines, up to the last that can be injected; 0 where none can. */
+  /** Length of the KV prefix: header and memory lines up to the last one that can be injected; 0 if none can. */
   readonly prefixTokens: number;
-  /** In the order in which they stand, each once. */
-  readonly kept: readonly MemorySearchResult[];
-  /** Ids of all memories that it was given, the best first. */
+  /** The memories in the prompt, in prompt order, each once. */
+  readonly memories: readonly MemorySearchResult[];
+  /** Ids of all memories that the prompt could choose from, best first. */
   readonly ranked: readonly string[];
 }
 
-/** Tokens reserved for the answer. @throws BenchError `bad-option` where that leaves nothing for a prompt */
+/** Tokens reserved for the answer. @throws BenchError `bad-option` if nothing is left for the prompt */
 export function reserveFor(windowTokens: number, requestedTokens?: number): number {
   const reserveTokens = requestedTokens ?? Math.min(RESERVE_TOKENS, Math.floor(windowTokens / 4));
   if (reserveTokens < windowTokens) return reserveTokens;
@@ -99,8 +99,9 @@ export function reserveFor(windowTokens: number, requestedTokens?: number): numb
 }
 
 /**
- * Builds the sequence: the fixed part, memories in half of the rest, the newest history; the query alone if that is too long.
- * @throws BenchError `bad-option` where the reserve leaves nothing, `context-overflow` where the query alone is too long
+ * Builds the prompt: the fixed part, memories in at most half of the rest, then the newest history. If that is still too
+ * long, only the query is left.
+ * @throws BenchError `bad-option` if the reserve leaves nothing, `context-overflow` if the query alone is too long
  */
 export function buildPrompt(
   parts: PromptParts,
@@ -130,7 +131,7 @@ function planPrompt(parts: PromptParts, rules: PromptRules, writer: PromptWriter
   const memoryLimitTokens = cellTokens === undefined ? Math.floor(remainingTokens * memoryShare) : remainingCells;
   const write = lineWriter(rules);
   const selected = selectMemories(parts.memories, memoryLimitTokens, write, writer);
-  const memories = placed(selected.kept, placement, prefix);
+  const memories = orderMemories(selected.kept, placement, prefix);
   const lines = memories.map((memory, index) => write(memory, index + 1));
   const sharedTokens = cellTokens === undefined ? 0 : positionsShared(lines.map((line) => tokenizer.count(line)));
   const sinkTokens = (rules.sinkTokens ?? 0) * lines.length;
@@ -161,7 +162,7 @@ function planPrompt(parts: PromptParts, rules: PromptRules, writer: PromptWriter
     : finished(parts, forced(parts, { ...content, memories: selected.kept }, writer));
 }
 
-/** Tokens that need no position of their own where all lines begin at one. */
+/** How many positions are saved if all lines start at the same position. */
 function positionsShared(lineTokens: readonly number[]): number {
   return lineTokens.reduce((sum, tokens) => sum + tokens, 0) - Math.max(0, ...lineTokens);
 }
@@ -170,13 +171,13 @@ function countTokens(segments: readonly PromptSegment[]): number {
   return segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
 
-/** Positions that are left; below 0 where the contents take more. */
+/** Positions that are left; negative if the content is too long. */
 function freeTokens({ segments, budget }: Content): number {
   const { windowTokens, reserveTokens, sharedTokens, sinkTokens = 0 } = budget;
   return windowTokens - reserveTokens - countTokens(segments) + sharedTokens - sinkTokens;
 }
 
-/** Truncates to the query alone, without system prompt, memories and history, and adds a warning. */
+/** Truncates the prompt to the query alone and adds a warning. */
 function forced(parts: PromptParts, planned: Content, { tokenizer, form }: PromptWriter): Content {
   const { budget, memories, messages } = planned;
   const segments = tokenizer.tokenize(form.forced(parts.query, parts.answerPrefix ?? ''));
@@ -185,7 +186,7 @@ function forced(parts: PromptParts, planned: Content, { tokenizer, form }: Promp
   if (tokens > most) {
     throw new BenchError(
       'context-overflow',
-      `the query alone takes ${tokens} tokens; ${most} of the window of ${budget.windowTokens} are for the prompt`,
+      `the query alone takes ${tokens} tokens, but the window of ${budget.windowTokens} leaves only ${most} for the prompt`,
       'shorten the query, lower --reserve, or choose a model with a larger window',
     );
   }
@@ -239,7 +240,7 @@ function finished(parts: PromptParts, content: Content, prefix: PrefixMemories =
     },
     tokenIds: segments.flatMap(({ tokenIds }) => tokenIds),
     prefixTokens: countTokens(segments.slice(0, lastMemory + 1)),
-    kept: [...Map.groupBy(memories, ({ memoryId }) => memoryId).values()].map(([first]) => first!),
+    memories: [...Map.groupBy(memories, ({ memoryId }) => memoryId).values()].map(([first]) => first!),
     ranked: parts.memories.map(({ memoryId }) => memoryId),
   };
 }
@@ -250,18 +251,18 @@ function textOf(segments: readonly Segment[], roles: readonly Segment['role'][])
   return first === -1 ? '' : joinSegments(segments.slice(first, segments.findLastIndex(isWanted) + 1));
 }
 
-/** The form with the line above the memories that a question is asked with. */
+/** The form with the memory header of the rules, in the language of the query. */
 export function formFor(
   form: PromptForm,
   { memoryHeader }: Pick<PromptRules, 'memoryHeader'>,
-  asked: AskedLanguage,
+  query: QueryLanguage,
 ): PromptForm {
-  return memoryHeader === undefined ? form : form.withHeader(promptText(memoryHeader, asked));
+  return memoryHeader === undefined ? form : form.withHeader(promptText(memoryHeader, query));
 }
 
-/** The system message of a turn: the turn's own text, else that for the language of its user, else of its query. */
+/** The system message of a turn: the turn's text, or else the text of the rules in the language of the user or query. */
 export function systemPromptFor(
-  turn: AskedLanguage & { readonly systemPrompt?: string },
+  turn: QueryLanguage & { readonly systemPrompt?: string },
   { systemPrompt }: Pick<PromptRules, 'systemPrompt'>,
 ): string {
   if (turn.systemPrompt !== undefined) return turn.systemPrompt;
@@ -280,14 +281,14 @@ export interface MemoryLines {
 }
 
 export interface PrefixParts extends MemoryLines {
-  /** Everything behind the last line that is injected: evaluated in every turn. */
+  /** Everything after the last injected line; evaluated in every turn. */
   readonly suffix: readonly TokenId[];
   readonly question: TokenRange;
-  /** Ids of all memories that the prompt was given, the best first. */
+  /** As `BuiltPrompt.ranked`. */
   readonly ranked: readonly string[];
 }
 
-/** Cuts a prompt at its memory lines; there are none where nothing is to be injected. */
+/** Splits a prompt into header, memory lines and suffix. There are no lines if nothing is injected. */
 export function prefixParts({ info, tokenIds, prefixTokens, ranked }: BuiltPrompt): PrefixParts {
   const header: TokenId[] = [];
   const lines: MemoryLine[] = [];
@@ -303,7 +304,7 @@ export function prefixParts({ info, tokenIds, prefixTokens, ranked }: BuiltPromp
   return { header, lines, suffix: tokenIds.slice(prefixTokens), question, ranked };
 }
 
-/** The tokens of the question in a suffix; without a token of its own, the one in front of it. */
+/** The question's token range in a suffix; the token before it if the question is empty. */
 export function questionRange(segments: readonly Pick<PromptSegment, 'role' | 'tokenIds'>[]): TokenRange {
   const place = segments.findLastIndex(({ role }) => role === 'query');
   const end = segments.slice(0, place + 1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);

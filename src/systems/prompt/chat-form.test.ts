@@ -120,7 +120,7 @@ describe('a chat template', () => {
     [
       'whose end of turn the engine does not know',
       turns('', '@'),
-      'its turns end with "@<user>", at which the engine does not stop',
+      'its turns end with "@<user>", but the model file names another end of turn',
     ],
     ['that is none', '{% for %}', ''],
   ])('%s is refused by name', async (_, template, why) => {

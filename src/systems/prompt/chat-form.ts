@@ -20,14 +20,15 @@ interface Place {
 }
 
 /**
- * A model's chat template, rendered with marks in place of contents and cut at them: it never sees a text of a user or memory.
- * Memories stand in the system message; where the template knows none, in front of the user's first message.
+ * A prompt in a model's chat template. The template is rendered with marks instead of contents and cut at the marks, so it
+ * never sees text of users or memories. Memories are in the system message, or, if the template has none, before the user's
+ * first message.
  */
 export class ChatForm implements PromptForm {
   readonly name = 'chat';
   readonly memoryFrame: readonly [Segment];
   stopTexts: readonly string[] = [];
-  /** The header of memories with which a system message begins. */
+  /** The memory header, for a system message that begins with it. */
   readonly #header: Segment;
   readonly #template: ChatTemplate;
   readonly #bos: string;
@@ -41,7 +42,7 @@ export class ChatForm implements PromptForm {
     this.#header = memoryHeader(headerText);
     this.memoryFrame = [{ ...this.#header, text: `\n\n${this.#header.text}` }];
     this.#template = new ChatTemplate(model, source, info.markers);
-    // Where the tokenizer puts one in front of every text, the template's own would be a second.
+    // If the tokenizer adds a BOS token, the template's BOS would be a second one.
     this.#bos = info.bosToken === null ? '' : info.markers.bos;
     try {
       this.#render([], true);
@@ -55,7 +56,7 @@ export class ChatForm implements PromptForm {
     }
   }
 
-  /** Reads the template. @throws BenchError `bad-model` without one, or for one that moves a part or writes the date */
+  /** @throws BenchError `bad-model` if there is no template, or it reorders, changes or repeats a message */
   static async open(engine: ChatEngine): Promise<ChatForm> {
     const { name, chatTemplate } = engine.info.model;
     if (chatTemplate === null) {
@@ -90,7 +91,7 @@ export class ChatForm implements PromptForm {
   }
 
   segments({ systemPrompt, lines, history, query, answerPrefix }: FormParts): Segment[] {
-    // An empty system message stays one: without it many templates write one of their own.
+    // Keep an empty system message: without one, many templates add their own text.
     const withSystem = this.#hasSystem || systemPrompt !== '' || lines.length > 0;
     const roles = history.map(({ role }) => role);
     const [opening = '', ...others] = this.#render(roles, withSystem);
@@ -130,7 +131,7 @@ export class ChatForm implements PromptForm {
     return countPieces(messages.map(({ role }) => role)) - countPieces([]);
   }
 
-  /** Many templates refuse a conversation that the assistant begins. */
+  /** Many templates reject a conversation that begins with the assistant. */
   canStartHistory({ role }: HistoryMessage): boolean {
     return role === 'user';
   }
@@ -167,13 +168,13 @@ export class ChatForm implements PromptForm {
       pieces.push(text.slice(end, at));
       end = at + mark.length;
     }
-    // A thought that the template opens itself would take the prefix of the answer, and all of its few tokens.
+    // A thought that the template opens would contain the answer prefix and use up the answer's few tokens.
     pieces.push(withoutOpenThought(text.slice(end)));
     if (pieces[0]!.startsWith(this.#bos)) pieces[0] = pieces[0]!.slice(this.#bos.length);
     return pieces;
   }
 
-  /** The end of an answer: a token at which the engine itself stops, or a text that must be watched for. */
+  /** Texts that end an answer; none if the engine already stops at the template's end-of-turn token. */
   async #findStopTexts(behindAnswer: string, engine: ChatEngine): Promise<readonly string[]> {
     const ending = behindAnswer.trimStart();
     const [[first] = []] = await engine.tokenize([{ text: ending, as: 'template' }]);
@@ -182,7 +183,7 @@ export class ChatForm implements PromptForm {
     const [text = ''] = first === undefined ? [] : await engine.detokenize([[first]]);
     if (line !== '' && text !== '') return [line];
     throw this.#template.refusal(
-      `its turns end with ${JSON.stringify(line)}, at which the engine does not stop: the file names another end of turn`,
+      `its turns end with ${JSON.stringify(line)}, but the model file names another end of turn, so the engine would not stop`,
     );
   }
 }
@@ -191,12 +192,12 @@ function templateSegments(text: string): Segment[] {
   return text === '' ? [] : [{ role: 'template', text }];
 }
 
-/** The form of that name for a model. @throws BenchError `bad-model` where its own template cannot be used */
+/** Opens a prompt form for a model. @throws BenchError `bad-model` if the model's chat template cannot be used */
 export async function openPromptForm(name: PromptForm['name'] | undefined, engine: ChatEngine): Promise<PromptForm> {
   return name === 'chat' ? ChatForm.open(engine) : plainForm;
 }
 
-/** Text from outside without a word of the bench around it, on one line. */
+/** Outside text on one line, with no added words. */
 function contentSegment(role: 'system' | 'history' | 'query', content: string): Segment {
   return { role, text: oneLine(content) };
 }

@@ -6,7 +6,7 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** The day of Llama 3's own template where none is given: today's would make every prompt another tomorrow. */
+/** Default date of Llama 3's template. Today's date would change every prompt from day to day. */
 const FIXED_DATE = '26 Jul 2024';
 const fixedDay: Readonly<Record<string, string>> = {
   Y: '2024',
@@ -21,20 +21,20 @@ const fixedDay: Readonly<Record<string, string>> = {
   S: '00',
 };
 
-/** A model's own Jinja template: messages in, text with control tokens out. Never for text from outside. */
+/** A model's Jinja template: turns messages into text with control tokens. Never pass it text of users or memories. */
 export class ChatTemplate {
   readonly #name: string;
   readonly #template: LimitedTemplate;
   readonly #values: Readonly<Record<string, unknown>>;
 
-  /** @param tokens the texts of special tokens @throws BenchError `bad-model` for no template, or one beyond all limits */
+  /** @param tokens texts of special tokens @throws BenchError `bad-model` if it cannot be parsed or exceeds a limit */
   constructor(name: string, source: string, tokens: { readonly bos: string; readonly eos: string }) {
     this.#name = name;
     this.#values = {
       bos_token: tokens.bos,
       eos_token: tokens.eos,
       tools: null,
-      // Where a model can think first, the few tokens of an answer would all be thoughts. Families name the switch differently.
+      // Switches thinking off: thoughts would use up an answer's few tokens. Each model family has its own switch.
       enable_thinking: false,
       thinking: false,
       thinking_mode: 'disabled',
@@ -45,7 +45,7 @@ export class ChatTemplate {
     this.#template = this.#refusing(() => new LimitedTemplate(source));
   }
 
-  /** The text up to the assistant's answer. @throws BenchError `bad-model` where it refuses the messages or does not end */
+  /** The text up to the assistant's answer. @throws BenchError `bad-model` if it rejects the messages or does not end */
   render(messages: readonly ChatMessage[]): string {
     return this.#refusing(() => this.#template.render({ ...this.#values, messages, add_generation_prompt: true }));
   }

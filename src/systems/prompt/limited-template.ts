@@ -14,22 +14,22 @@ interface JinjaInterpreter {
   run(program: unknown): JinjaValue;
 }
 
-/** The package's classes: Node's resolution does not find their own types, whose files are named without an ending. */
+/** Classes of the package. Their types are declared here because Node cannot resolve the package's own type files. */
 const { Environment, Interpreter, Template } = jinja as unknown as {
   readonly Environment: new () => JinjaEnvironment;
   readonly Interpreter: new (environment: JinjaEnvironment) => JinjaInterpreter;
   readonly Template: new (source: string) => { readonly parsed: unknown };
 };
 
-/** Templates in use have at most some 30 kB, and take some 100 steps for a message. */
+/** Real templates have at most about 30 kB and take about 100 steps per message. */
 const MAX_CHARACTERS = 2 ** 18;
 const MAX_STEPS = 1_000_000;
-/** Of a text, in characters, and of a list, in elements, at any step. */
+/** Maximum size of any intermediate text (characters) or list (elements). */
 const MAX_TEXT = 2 ** 20;
 const MAX_ELEMENTS = 100_000;
 const MAX_MS = 10_000;
 
-/** Counts the steps of a template, and limits the size of each result. */
+/** Limits the number of steps and the size of each intermediate result. */
 class LimitedInterpreter extends Interpreter {
   readonly #mostSteps: number;
   #steps = 0;
@@ -55,13 +55,13 @@ function requireShortList(elements: number): void {
   if (!(elements <= MAX_ELEMENTS)) throw new RangeError(`it makes a list of more than ${MAX_ELEMENTS} elements`);
 }
 
-/** A Jinja template of unknown origin, rendered within limits of steps, sizes and time. */
+/** Renders an untrusted Jinja template within limits on steps, sizes and time. */
 export class LimitedTemplate {
   readonly #template: InstanceType<typeof Template>;
   readonly #mostMs: number;
   readonly #mostSteps: number;
 
-  /** @param limits for parsing and each rendering @throws Error of the parser; RangeError beyond a limit */
+  /** @param limits of parsing and of each rendering @throws Error of the parser, RangeError if a limit is exceeded */
   constructor(source: string, { mostMs = MAX_MS, mostSteps = MAX_STEPS } = {}) {
     if (source.length > MAX_CHARACTERS) throw new RangeError(`it has more than ${MAX_CHARACTERS} characters`);
     this.#mostMs = mostMs;
@@ -69,7 +69,7 @@ export class LimitedTemplate {
     this.#template = within(mostMs, () => new Template(source));
   }
 
-  /** @throws Error in the template's own words where it refuses the values; RangeError beyond a limit */
+  /** @throws Error with the template's message if it rejects the values, RangeError if a limit is exceeded */
   render(values: Readonly<Record<string, unknown>>): string {
     return within(this.#mostMs, () => {
       const environment = new Environment();
@@ -79,7 +79,7 @@ export class LimitedTemplate {
   }
 }
 
-/** The names that every template finds, as in Jinja and in the library of chat templates. */
+/** Names defined in every template, as in Jinja and in the chat templates of transformers. */
 const globals: Readonly<Record<string, unknown>> = {
   false: false,
   true: true,
@@ -99,12 +99,12 @@ const globals: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** A context takes milliseconds to make, and one serves for all calls. */
+/** Shared by all calls, since creating a context takes milliseconds. */
 const watched: { act?: () => void } = {};
 const context = createContext(watched);
 const call = new Script('act()');
 
-/** Calls `act` and ends it after a time, whatever it is doing: the watch is V8's own, and no code can catch its end. */
+/** Calls `act`, and stops it after `mostMs`. V8 enforces the timeout, and the code in `act` cannot catch it. */
 function within<T>(mostMs: number, act: () => T): T {
   let result: T;
   watched.act = () => {

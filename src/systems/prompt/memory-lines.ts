@@ -3,13 +3,13 @@ import { recordTitle } from '../../retrieval/format-history-summary.ts';
 import { type MemorySearchResult } from '../../retrieval/retriever.ts';
 import { type Segment, fill } from './prompt-form.ts';
 
-/** The label of a memory line: `[1] …`, or `- …`, which does not depend on its place. */
+/** The label of a memory line: `[1] …`, or `- …`, which is the same at every place in the prompt. */
 export type LabelStyle = 'index' | 'bullet';
 
 /** Memories as labelled lines, or as the records of a summary in Markdown. */
 export type MemoriesAs = 'lines' | 'summary';
 
-/** Writes a memory as it stands in a prompt. @param place among the memories there, from 1 */
+/** Writes a memory as a prompt segment. @param place number of the memory in the prompt, from 1 */
 export type WriteLine = (memory: Pick<MemorySearchResult, 'memoryId' | 'content' | 'score'>, place: number) => Segment;
 
 /** `[position] content\n` or `- content\n`; `position` counts from 1. */
@@ -17,7 +17,7 @@ export function memorySegment(memoryId: string, content: string, position: numbe
   return { role: 'memory', text: fill(promptTemplates.segments.memory[labels], content, String(position)), memoryId };
 }
 
-/** How memories are written by the rules of a prompt: a line each, or an empty line, the record's title, and the content. */
+/** Writes memories by the prompt rules: one line each, or (for a summary) an empty line, the record's title, the content. */
 export function lineWriter(rules: { readonly labels: LabelStyle; readonly memoriesAs?: MemoriesAs }): WriteLine {
   if (rules.memoriesAs !== 'summary') {
     return ({ memoryId, content }, place) => memorySegment(memoryId, content, place, rules.labels);
@@ -29,10 +29,10 @@ export function lineWriter(rules: { readonly labels: LabelStyle; readonly memori
   });
 }
 
-/** The order of the selected memories in the sequence: as ranked, the best last, or by creation, then id. */
+/** Order of the memories in the prompt: best first, best last, or by creation time and then id. */
 export type Placement = 'rank' | 'rank-last' | 'chronological';
 
-/** The memories that form the prefix, which can be injected: all, or the user's preferences. */
+/** The memories that can be injected as KV prefix: all, or only the user's preferences. */
 export type PrefixMemories = 'all' | 'preferences';
 
 /** True for a memory that was added as a preference. */
@@ -49,8 +49,12 @@ export function chronological(memories: readonly MemorySearchResult[]): MemorySe
   return memories.toSorted((a, b) => compare(createdAt(a), createdAt(b)) || compare(a.memoryId, b.memoryId));
 }
 
-/** Orders the selected memories, given in rank order, as they will appear in the sequence: preferences first if only they form the prefix. */
-export function placed(memories: readonly MemorySearchResult[], placement: Placement, prefix: PrefixMemories = 'all') {
+/** Orders memories for the prompt, with preferences first if only they form the prefix. @param memories in rank order */
+export function orderMemories(
+  memories: readonly MemorySearchResult[],
+  placement: Placement,
+  prefix: PrefixMemories = 'all',
+) {
   const ranked = placement === 'rank' ? memories : memories.toReversed();
   const ordered = placement === 'chronological' ? chronological(memories) : ranked;
   if (prefix === 'all') return ordered;

@@ -13,7 +13,7 @@ export function systemSegment(content: string): Segment {
 /** The empty line that ends the memories: the first segment of the suffix. */
 export const memoryFooterSegment: Segment = { role: 'memoryFooter', text: texts.memoryFooter };
 
-/** `Previous conversation:\n`, a line per message, and an empty line; nothing without messages. */
+/** `Previous conversation:\n`, one line per message, and an empty line. */
 export function historySegments(messages: readonly HistoryMessage[]): Segment[] {
   if (messages.length === 0) return [];
   return [
@@ -36,13 +36,13 @@ export function querySegments(query: string, footer = texts.footer): [Segment, S
   ];
 }
 
-/** The bench's own template, which every model can read. @param headerText the line above the memories, where it is not the usual one */
+/** The bench's template, which works with every model. @param headerText the line above the memories, if not the default */
 function plainFormWith(headerText?: string): PromptForm {
   const header = memoryHeader(headerText);
   return {
     name: 'plain',
     withHeader: plainFormWith,
-    // Where a model that knows no end-of-text would start to write the user's next line.
+    // A model without an end-of-text token would continue with the user's next line here.
     stopTexts: ['\nUser:', '\n\n'],
     segments: ({ systemPrompt, lines, history, query, answerPrefix }) => [
       ...(systemPrompt === '' ? [] : [systemSegment(systemPrompt)]),

@@ -8,16 +8,17 @@ export interface MemoryText {
   readonly content: string;
 }
 
+/** Properties of later prompts that decide how a memory line is tokenised. */
 export interface FuturePrompts {
   readonly form: PromptForm;
   readonly systemPrompt: string;
   readonly labels: LabelStyle;
-  /** Places of a prompt, from 1: with numbered labels a memory has one line a place. */
+  /** Memories in a prompt. With numbered labels, each memory has one line for each of these places. */
   readonly places: number;
   readonly windowTokens: number;
 }
 
-/** Tokenises the lines that memories may be in later prompts. A line longer than the window is left out. */
+/** Tokenises every line that a memory may become in later prompts. Omits lines that do not fit the window. */
 export function precomputedLines(
   memories: readonly MemoryText[],
   { form, systemPrompt, labels, places, windowTokens }: FuturePrompts,

@@ -16,7 +16,7 @@ export interface Segment {
 export interface FormParts {
   readonly systemPrompt: string;
   readonly lines: readonly Segment[];
-  /** In order of time. */
+  /** Oldest first. */
   readonly history: readonly HistoryMessage[];
   readonly query: string;
   readonly answerPrefix: string;
@@ -27,23 +27,23 @@ export interface PromptForm {
   readonly name: FormName;
   /** The same form with another line above the memories. */
   withHeader(text: string): PromptForm;
-  /** Texts at which generation ends, besides the end of text. */
+  /** Texts at which generation stops, besides the end-of-text token. */
   readonly stopTexts: readonly string[];
-  /** The whole prompt. The first memory line stands right after the system prompt and the memory header. */
+  /** The whole prompt. The first memory line directly follows the system prompt and the memory header. */
   segments(parts: FormParts): Segment[];
-  /** The prompt of a forced truncation: the query alone, and the beginning of the answer. */
+  /** The prompt after a forced truncation: only the query and the answer prefix. */
   forced(query: string, answerPrefix: string): Segment[];
   system(content: string): Segment;
   message(message: HistoryMessage): Segment;
-  /** Segments around the memory lines, which memories cost besides their lines. */
+  /** Segments around the memory lines, needed only if there are memories. */
   readonly memoryFrame: readonly Segment[];
-  /** Tokens that those messages take beside their own segments. */
+  /** Tokens that messages add to the prompt besides their content, such as template text around them. */
   historyFrameTokens(messages: readonly HistoryMessage[], count: (segments: readonly Segment[]) => number): number;
-  /** True where the messages that are selected may begin with this one. */
+  /** True if the selected history may begin with this message. */
   canStartHistory(message: HistoryMessage): boolean;
 }
 
-/** The line above the memories. @param text in place of `Relevant information:` */
+/** The line above the memories. @param text default: `Relevant information:` */
 export function memoryHeader(text?: string): Segment {
   return {
     role: 'memoryHeader',
@@ -55,25 +55,25 @@ export function joinSegments(segments: readonly Segment[]): string {
   return segments.map(({ text }) => text).join('');
 }
 
-/** What tells the language of a prompt: that of the user, else that of the question. */
-export interface AskedLanguage {
+/** Decides the language of a prompt: the user's, or else that of the query. */
+export interface QueryLanguage {
   readonly language?: Language | undefined;
   readonly query: string;
 }
 
-/** A text of prompts in the language of a question; English where there is none in it. */
-export function promptText(text: PromptText, { language, query }: AskedLanguage): string {
+/** The text in the language of the query, or else in English. */
+export function promptText(text: PromptText, { language, query }: QueryLanguage): string {
   return typeof text === 'string' ? text : text[knownLanguage(language ?? detectLanguage(query)) ?? 'en'];
 }
 
 const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/gu;
 
-/** Text from outside on one line: with a line break of its own it could begin another role. */
+/** Puts outside text on one line: with a line break, it could forge the beginning of another role's message. */
 export function oneLine(text: string): string {
   return text.replace(LINE_BREAKS, ' ');
 }
 
-/** Fills text from outside into a template, on one line. */
+/** Fills outside text into a template, on one line. */
 export function fill(template: string, content: string, label = ''): string {
   const line = oneLine(content);
   return template.replace(/\{(content|i)\}/g, (_, slot: string) => (slot === 'i' ? label : line));

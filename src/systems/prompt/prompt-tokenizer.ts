@@ -5,7 +5,7 @@ import type { Segment } from './prompt-form.ts';
 
 export type TokenizingEngine = Pick<Engine, 'tokenize'> & { readonly info: Pick<Engine['info'], 'bosToken'> };
 
-/** Tokenises each segment alone, so that all arms share every id; `settle` plans synchronously over batches. */
+/** Tokenises each segment alone, so that a segment has the same token ids in all arms. Batches requests: see `settle`. */
 export class PromptTokenizer {
   readonly #engine: TokenizingEngine;
   readonly #ids = new Map<string, readonly TokenId[]>();
@@ -15,12 +15,15 @@ export class PromptTokenizer {
     this.#engine = engine;
   }
 
-  /** Tokens of BOS, where the model asks for one: 1 or 0. */
+  /** 1 if the model's prompts begin with a BOS token, else 0. */
   get bosTokens(): number {
     return this.#engine.info.bosToken === null ? 0 : 1;
   }
 
-  /** Runs a computation again after each batch of segments that it asked for; until then they count as empty. */
+  /**
+   * Lets synchronous code use asynchronous tokenisation: segments that are not tokenised yet count as empty; then they are
+   * tokenised in one batch and `compute` runs again, until nothing is missing.
+   */
   async settle<T>(compute: () => T): Promise<T> {
     for (;;) {
       const result = compute();
@@ -32,7 +35,7 @@ export class PromptTokenizer {
     }
   }
 
-  /** True of a segment that is tokenised already; another counts as empty, until the batch in which it is asked for. */
+  /** True if the segment is already tokenised. */
   knows(segment: Segment): boolean {
     return this.#ids.has(keyOf(requestOf(segment, false)));
   }

@@ -15,12 +15,12 @@ export interface PromptWriter {
   readonly form: PromptForm;
 }
 
-/** At most this many new lines are tokenised per round of `settle`. */
+/** How many new lines each round of `settle` may tokenise. */
 const MAX_NEW_LINES_PER_ROUND = 64;
 
 /**
- * Selects memories in rank order until the next does not fit, each with the widest label of as many; later ones are
- * not counted: a window that holds fifty of a thousand tokenises about sixty.
+ * Selects memories in rank order until the next one does not fit. Every line is counted with a label as wide as the largest
+ * number. Later memories are not tokenised, so a window for fifty of a thousand memories tokenises about sixty.
  */
 export function selectMemories(
   ranked: readonly MemorySearchResult[],
@@ -29,7 +29,7 @@ export function selectMemories(
   { tokenizer, form }: PromptWriter,
 ): Selection<MemorySearchResult> {
   const frameTokens = tokenizer.countAll(form.memoryFrame);
-  /** The memories that fit, each with that label, and no more than it can number. */
+  /** How many memories fit if each gets the label `widest`; at most `widest` of them. */
   const fit = (widest: number) => {
     let [count, used, unknown] = [0, frameTokens, 0];
     for (const memory of ranked.slice(0, widest)) {
@@ -62,7 +62,7 @@ export function selectMemories(
   };
 }
 
-/** Selects messages from the newest backwards while they fit. @param most older ones are dropped by `history-turns` */
+/** Selects the newest messages that fit. @param most limit on their number; older ones are dropped as `history-turns` */
 export function selectHistory(
   messages: readonly HistoryMessage[],
   limitTokens: number,

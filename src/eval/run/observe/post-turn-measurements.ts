@@ -85,7 +85,7 @@ export class PostTurnMeasurements {
     const promptIds = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
     // After the item's own answer prefix if it has one, else after the prompt.
     const goldAnswer = { answer: item.answer ?? unknownAnswer, ownPrefix: item.answerPrefix };
-    const { own: gold } = await answerPlaces(trace, goldAnswer, engine);
+    const { afterItemPrefix: gold } = await answerPlaces(trace, goldAnswer, engine);
     const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? trace.answer.tokenIds : undefined;
     const state = { session: answeringSession(turn), prefixPositions, suffix };
     const score = await this.#scorer.score(state, { gold, own }, options);

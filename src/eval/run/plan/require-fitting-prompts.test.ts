@@ -22,7 +22,7 @@ it('names the place of a question that does not fit even without memories', asyn
   };
   const long = 'word '.repeat(contextTokens);
   await asked(['Who?', 'w'.repeat(contextTokens / 2)]);
-  const message = /^data\.jsonl:7: item "q2": the query alone takes \d+ tokens; \d+ of the window/;
+  const message = /^data\.jsonl:7: item "q2": the query alone takes \d+ tokens, but the window of \d+ leaves only/;
   const refusal = { code: 'context-overflow', message: expect.stringMatching(message) as string };
   await expect(asked(['Who?', long], 'data.jsonl:7')).rejects.toMatchObject(refusal);
   await expect(asked([long])).rejects.toThrow(/^item "q1": the query alone takes /);

@@ -12,7 +12,7 @@ import {
   systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
 import { sinkTokens } from '../../../systems/prefill/sink-tokens.ts';
-import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
+import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import { type ChatEngine, openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 
@@ -37,7 +37,7 @@ export async function requireFittingQueries(
   for (const template of long.length === 0 ? [] : templates) {
     const form = await openPromptForm(template, engine);
     for (const item of long) {
-      const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, item);
+      const answerPrefix = chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, item);
       const alone = { query: item.query, systemPrompt: '', memories: [], history: [], answerPrefix };
       try {
         await buildPrompt(alone, { ...rules, windowTokens }, tokenizer, form);

@@ -11,7 +11,7 @@ import {
   prefixParts,
   systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
-import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
+import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
@@ -48,7 +48,7 @@ async function samplePrompts(
           systemPrompt: item.systemPrompt ?? systemPromptFor(asked, rules),
           memories: user.memories.slice(0, topK).map((memory) => ({ ...memory, score: 1, metadata: memory })),
           history: item.history,
-          answerPrefix: answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, asked),
+          answerPrefix: chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, asked),
         },
         { ...rules, windowTokens: Math.min(LONGEST_PROMPT + (rules.reserveTokens ?? 0), engine.info.contextTokens) },
         tokenizer,
