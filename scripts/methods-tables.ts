@@ -1,6 +1,5 @@
 import type { Comparison, RunResults } from '../src/store/records/run-results.ts';
-import { baselineArm } from '../src/report/arms-by-role.ts';
-import { findComparison } from '../src/report/find-comparison.ts';
+import { baselineArm, findComparison } from '../src/report/find-arms-and-comparisons.ts';
 import { primaryMetric } from '../src/report/metric-display.ts';
 import { formatInterval, formatNumber, formatRatio } from '../src/render/format-number.ts';
 import { keptShare, methodsTable } from '../src/report/tables/methods-tables.ts';

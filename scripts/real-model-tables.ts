@@ -1,5 +1,4 @@
-import { baselineArm, prefixCacheArm, primaryArm } from '../src/report/arms-by-role.ts';
-import { findComparison } from '../src/report/find-comparison.ts';
+import { baselineArm, prefixCacheArm, primaryArm, findComparison } from '../src/report/find-arms-and-comparisons.ts';
 import { findMetric, primaryMetric } from '../src/report/metric-display.ts';
 import { differenceToBaseline } from '../src/report/tables/table-parts.ts';
 import { verdictText } from '../src/report/tables/comparisons-tables.ts';

@@ -13,7 +13,7 @@ import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { missedThreshold, type QualityThreshold, parseQualityThreshold } from '../report/quality-threshold.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/terminal-summary.ts';
-import { baselineArm, primaryArm } from '../report/arms-by-role.ts';
+import { baselineArm, primaryArm } from '../report/find-arms-and-comparisons.ts';
 import { openDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { groupName } from '../store/run-names.ts';

@@ -15,7 +15,7 @@ import { memoryEntry } from '../eval/run/data-to-system-input.ts';
 import { readPreRetrievalFile } from '../eval/run/plan/read-pre-retrieval-file.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { formatNumber } from '../render/format-number.ts';
-import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
+import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { hangLines, hangingText, padText, textWidth, wrapText } from '../render/wrap-text.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import type { MemorySearchResult, Retrieval } from '../retrieval/retriever.ts';
@@ -97,7 +97,7 @@ async function retrieve(question: string, user: DatasetUser, now: Date, given: B
   }
 }
 
-export function searchText(found: SearchOutput, page: TerminalPage): string {
+export function searchText(found: SearchOutput, page: Terminal): string {
   const { user, dataset, at, held, memories, summary } = found;
   const heading = `${memories.length} of ${held} memories of ${user}, ${dataset}, asked at ${at.slice(0, 16).replace('T', ' ')}`;
   const parts = [
@@ -110,7 +110,7 @@ export function searchText(found: SearchOutput, page: TerminalPage): string {
 
 function facts(
   { strategy, timingsMs, flags, details, tokensUsed, tokenBudget }: SearchOutput,
-  page: TerminalPage,
+  page: Terminal,
 ): string[] {
   const { embedding, search, ranking } = timingsMs;
   const ms = (value: number): string => `${formatNumber(value, 1)} ms`;
@@ -142,7 +142,7 @@ function words(key: string): string {
   return printable(key.replaceAll('_', ' ').replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 }
 
-function memoryLines(memories: readonly MemorySearchResult[], page: TerminalPage): string[] {
+function memoryLines(memories: readonly MemorySearchResult[], page: Terminal): string[] {
   const rankColumns = String(memories.length).length;
   const idColumns = Math.max(...memories.map(({ memoryId }) => textWidth(printable(memoryId))));
   const before = rankColumns + GAP + 6 + GAP;
@@ -157,7 +157,7 @@ function memoryLines(memories: readonly MemorySearchResult[], page: TerminalPage
   });
 }
 
-function indented(text: string, page: TerminalPage): string[] {
+function indented(text: string, page: Terminal): string[] {
   const lines = text.trimEnd().split('\n');
   return lines.flatMap((line) => wrapped(line, page.width - GAP).map((part) => `${' '.repeat(GAP)}${part}`.trimEnd()));
 }

@@ -8,7 +8,7 @@ import { flagName } from '../config/flags-from-schema.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { printable, printableJson } from '../render/printable.ts';
-import { coloured, type TerminalPage } from '../render/terminal-style.ts';
+import { coloured, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, padText } from '../render/wrap-text.ts';
 import { suggestCommand } from './suggest-command.ts';
 import { type Check, checks, examine, type Finding } from './doctor-checks.ts';
@@ -67,7 +67,7 @@ async function fetchModels(config: BenchConfig, engines: EngineOpener): Promise<
   return await resolveModelOptions(config, engines, { onProgress: display?.showDownload });
 }
 
-function findingLines(name: string, { state, found, advice }: Finding, page: TerminalPage): string {
+function findingLines(name: string, { state, found, advice }: Finding, page: Terminal): string {
   const [mark, colour] = MARKS[state];
   const head = `${coloured(mark, colour, page)} ${padText(name, INDENT - 2)}`;
   const below = advice === undefined ? [] : hangingText(' '.repeat(INDENT), printable(`→ ${advice}`), page.width);

@@ -7,7 +7,7 @@ import { armObstacle } from '../eval/run/plan/runnable-arms.ts';
 import { registryEntry } from '../eval/run/plan/resolve-model-options.ts';
 import { askedInWords } from '../report/list-command-tables.ts';
 import { printable } from '../render/printable.ts';
-import { coloured, type TerminalPage } from '../render/terminal-style.ts';
+import { coloured, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, padText } from '../render/wrap-text.ts';
 import { everyArm } from './arm-help.ts';
 
@@ -82,7 +82,7 @@ function facts(abilities: ModelAbilities): Readonly<Record<string, string>> {
   };
 }
 
-export function abilitiesText(abilities: ModelAbilities, page: TerminalPage): string {
+export function abilitiesText(abilities: ModelAbilities, page: Terminal): string {
   const { arms } = abilities;
   const able = arms.filter(({ obstacle }) => obstacle === null).map(({ arm }) => arm);
   const obstacles = [...new Set(arms.flatMap(({ obstacle }) => obstacle ?? []))];
@@ -97,6 +97,6 @@ export function abilitiesText(abilities: ModelAbilities, page: TerminalPage): st
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function entry(mark: string, label: string, text: string, page: TerminalPage): string[] {
+function entry(mark: string, label: string, text: string, page: Terminal): string[] {
   return hangingText(`${mark} ${padText(label, INDENT - 2)}`, printable(text), page.width);
 }

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import { printable, printableJson } from '../render/printable.ts';
-import type { TerminalPage } from '../render/terminal-style.ts';
+import type { Terminal } from '../render/terminal-style.ts';
 import { hangingText } from '../render/wrap-text.ts';
 
 const DEFAULT_COLUMNS = 80;
@@ -10,7 +10,7 @@ const DEFAULT_COLUMNS = 80;
 export function terminalPage(
   stream: WriteStream = process.stdout,
   environment: NodeJS.ProcessEnv = process.env,
-): TerminalPage {
+): Terminal {
   const forced = !['', '0', 'false'].includes(environment['FORCE_COLOR'] ?? '');
   if (!stream.isTTY) return { width: DEFAULT_COLUMNS, colour: forced };
   const wanted = forced || ((environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb');

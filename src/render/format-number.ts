@@ -12,19 +12,15 @@ export function formatInterval(parts: readonly [value: number, low: number, high
 }
 
 /** `0.23 [0.22, 0.24]`: a ratio and its interval, from the difference of logarithms and its bounds. */
-export function formatRatio({ delta, low, high }: Readonly<Record<'delta' | 'low' | 'high', number>>): string {
-  return formatInterval([Math.exp(delta), Math.exp(low), Math.exp(high)], 2);
-}
+export const formatRatio = ({ delta, low, high }: Readonly<Record<'delta' | 'low' | 'high', number>>): string =>
+  formatInterval([Math.exp(delta), Math.exp(low), Math.exp(high)], 2);
 
 /** `1 memory`, `2 memories` */
-export function countText(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
+export const countText = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
 
 /** A whole number in groups of three: `4,400`. Not by `toLocaleString`, whose first call is slow. */
-export function groupedNumber(value: number): string {
-  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
-}
+export const groupedNumber = (value: number): string => String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 
 /** A duration for readers: `1 min 20 s`. */
 export function durationText(ms: number): string {

@@ -12,7 +12,7 @@ import {
   type SectionTable,
   type Share,
 } from './section.ts';
-import { coloured, type TerminalPage } from './terminal-style.ts';
+import { coloured, type Terminal } from './terminal-style.ts';
 import { hangingText, padText, textWidth, wrapText } from './wrap-text.ts';
 
 /** Longer texts are cut, since they would fill the terminal. */
@@ -29,14 +29,14 @@ const barMarks: Readonly<Record<string, string>> = { first: '▒', total: '░',
 const segmentColours = { system: 'gray', memory: 'yellow', history: 'green', query: 'cyan' } as const;
 
 /** A section as lines within the width of the page, its heading first. */
-export function sectionLines({ heading, blocks }: Section, page: TerminalPage): string[] {
+export function sectionLines({ heading, blocks }: Section, page: Terminal): string[] {
   return [...headingLines(heading, page), ...blocks.flatMap((block) => blockLines(block, page))];
 }
 
-const headingLines = (text: string, page: TerminalPage): string[] =>
+const headingLines = (text: string, page: Terminal): string[] =>
   wrapText(printable(text), page.width).map((line) => coloured(line, 'cyan', page));
 
-function blockLines(block: SectionBlock, page: TerminalPage): string[] {
+function blockLines(block: SectionBlock, page: Terminal): string[] {
   const { width } = page;
   switch (block.kind) {
     case 'heading':
@@ -100,7 +100,7 @@ export function sharesLines(parts: readonly Share[], width: number): string[] {
   return [bar, ...wrapText(parts.map(({ mark, name, weight }) => `${mark} ${name} ${weight}`).join('  '), width)];
 }
 
-function segmentLines({ name, kind, injected, tokens, text }: SectionSegment, page: TerminalPage): string[] {
+function segmentLines({ name, kind, injected, tokens, text }: SectionSegment, page: Terminal): string[] {
   const label = padText(shortened(printable(name), 18), 18);
   const facts = ` ${String(tokens).padStart(4)}  ${injected ? 'injected ' : 'evaluated'}  `;
   return hangingText(coloured(label, segmentColours[kind], page) + facts, shownText(text), page.width);

@@ -1,4 +1,4 @@
-import { coloured, emphasised, type TerminalPage } from './terminal-style.ts';
+import { coloured, emphasised, type Terminal } from './terminal-style.ts';
 import { printable } from './printable.ts';
 import { type Block, cellTexts, type Column, formatCell, type Table } from './table.ts';
 import { textWidth, wrapText } from './wrap-text.ts';
@@ -12,7 +12,7 @@ function columnWidth(table: Table, { key, heading, kind }: Column): number {
   return GAP + Math.max(textWidth(heading), ...table.rows.map(({ cells }) => textWidth(formatCell(cells[key]))));
 }
 
-function splitBlock(table: Table, block: Block, labelWidth: number, page: TerminalPage): Block[] {
+function splitBlock(table: Table, block: Block, labelWidth: number, page: Terminal): Block[] {
   const blocks: Column[][] = [];
   let width = Infinity;
   for (const column of block.columns) {
@@ -27,7 +27,7 @@ function splitBlock(table: Table, block: Block, labelWidth: number, page: Termin
   return blocks.map((columns) => ({ ...block, columns }));
 }
 
-function draw(table: Table, block: Block, labelWidth: number, page: TerminalPage): string {
+function draw(table: Table, block: Block, labelWidth: number, page: Terminal): string {
   const { title, columns } = block;
   const [headings, ...rows] = cellTexts(table, block).map((texts) => texts.map(printable));
   const kinds: readonly Column['kind'][] = ['text', ...columns.map(({ kind }) => kind)];
@@ -56,13 +56,13 @@ function draw(table: Table, block: Block, labelWidth: number, page: TerminalPage
   ].join('\n');
 }
 
-function colourMark(text: string, page: TerminalPage): string {
+function colourMark(text: string, page: Terminal): string {
   if (text.startsWith('✓')) return coloured(text, 'green', page);
   return text.startsWith('✗') ? coloured(text, 'red', page) : text;
 }
 
 /** Renders a table for a terminal, within the width of the page; blocks that are too wide are split. */
-export function renderTerminal(table: Table, page: TerminalPage): string {
+export function renderTerminal(table: Table, page: Terminal): string {
   const labelWidth = Math.max(textWidth(table.rowHeading), ...table.rows.map(({ label }) => textWidth(label)));
   const caption = wrapText(printable(table.caption), page.width).map((line) => emphasised(line, page));
   const notes = wrapText(printable(table.notes.join(' ')), page.width).join('\n');

@@ -1,7 +1,7 @@
 import type { Spread } from '../data/verify/dataset-statistics.ts';
 import type { Verification } from '../data/verify/verify-dataset.ts';
 import { printable } from '../render/printable.ts';
-import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
+import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { formatNumber, countText } from '../render/format-number.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
 import type { Finding } from '../data/dataset-finding.ts';
@@ -34,7 +34,7 @@ export function statisticsLines({ statistics: counts }: Pick<Verification, 'stat
   ];
 }
 
-function findingLines({ severity, message, hint }: Finding, page: TerminalPage): string[] {
+function findingLines({ severity, message, hint }: Finding, page: Terminal): string[] {
   const head = coloured(severity.padEnd(9), severity === 'error' ? 'red' : 'yellow', page);
   return [
     ...hangingText(head, printable(message), page.width),
@@ -54,7 +54,7 @@ function problemsOf({ file, findings }: Verification): Finding[] {
   });
 }
 
-export function renderVerification(verification: Verification, page: TerminalPage): string {
+export function renderVerification(verification: Verification, page: Terminal): string {
   const { file, name, language, sha256, errors, warnings, partial } = verification;
   const about = [...(name === null ? [] : [name]), `language ${language}`, `sha256 ${sha256.slice(0, SHOWN_HASH)}`];
   const wrapped = (text: string): string[] => wrapText(printable(text), page.width);

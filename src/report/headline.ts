@@ -1,8 +1,7 @@
 import { formatInterval, formatNumber } from '../render/format-number.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
-import { baselineArm, prefixCacheArm } from './arms-by-role.ts';
-import { findComparison } from './find-comparison.ts';
+import { baselineArm, prefixCacheArm, findComparison } from './find-arms-and-comparisons.ts';
 import { primaryMetric, type MetricDisplay } from './metric-display.ts';
 import { breakEvenText } from './verdict-sentences.ts';
 
@@ -15,15 +14,11 @@ const subjects: readonly { readonly name: string; readonly matches: (traits: Arm
 ];
 
 /** The share of RAG's right answers that the arm also gets right; for a continuous metric the difference. */
-function keptText(
-  rag: ArmResults,
-  { n, wins, losses, verdict, ...compared }: Comparison,
-  primary: MetricDisplay,
-): string {
+function keptText(rag: ArmResults, comparison: Comparison, primary: MetricDisplay): string {
+  const { n, wins, losses, verdict, delta, low, high } = comparison;
   if (verdict === 'identical') return `kept all of RAG's answers (bit by bit, on ${n} of ${n} items)`;
   if (primary.declared.kind === 'continuous') {
     const { scale, digits, differenceUnit, label } = primary;
-    const { delta, low, high } = compared;
     const [mean, interval] = formatInterval([delta * scale, low * scale, high * scale], digits).split(/ (.*)/);
     return `differed from RAG by ${mean!} ${differenceUnit} of ${label} ${interval!}: ${verdict}`;
   }
@@ -46,9 +41,8 @@ function savingsText(rag: ArmResults, arm: ArmResults, cached: ArmResults | unde
   };
   const against = (other: ArmResults | undefined) => {
     const [own, others] = [evaluated(arm), evaluated(other)];
-    return own.length < 2 || others.length < 2
-      ? undefined
-      : own.map((count, index) => changeText(count, others[index]!));
+    if (own.length < 2 || others.length < 2) return undefined;
+    return own.map((count, index) => changeText(count, others[index]!));
   };
   const [text, prefixes] = [against(rag), against(cached)];
   if (text === undefined) return 'had no cache hits';

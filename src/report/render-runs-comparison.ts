@@ -1,19 +1,13 @@
 /** Renders the comparison of two runs for a terminal. */
 import type { ArmPair } from '../eval/analysis/compare/arm-pairs.ts';
 import type { RunDifference } from '../eval/analysis/compare/run-differences.ts';
-import type {
-  ArmFlips,
-  FlippedItem,
-  ItemAnswers,
-  RunsComparison,
-  RunSummary,
-} from '../eval/analysis/compare/compare-runs.ts';
+import type { ArmFlips, FlippedItem, ItemAnswers, RunsComparison, RunSummary } from '../eval/analysis/compare/compare-runs.ts'; // prettier-ignore
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { printable } from '../render/printable.ts';
 import { estimateCell, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../render/format-number.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
-import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
+import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
 import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-tables.ts';
 
@@ -134,7 +128,7 @@ function answersText({ answers, right }: ItemAnswers): string {
   return answers.length === 1 ? given : `${given} (right in ${formatNumber(right * 100, 0)} % of ${answers.length})`;
 }
 
-function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page: TerminalPage): string[] {
+function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page: Terminal): string[] {
   const mark = outcome === 'won' ? coloured('+', 'green', page) : coloured('−', 'red', page);
   const indented = (text: string): string[] =>
     wrapText(printable(text), page.width - 4).map((line, index) => (index === 0 ? '  ' : '    ') + line);
@@ -146,7 +140,7 @@ function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page:
   ];
 }
 
-function flipsText(flips: readonly ArmFlips[], page: TerminalPage): string {
+function flipsText(flips: readonly ArmFlips[], page: Terminal): string {
   let left = MAX_FLIPS;
   const lines = flips.flatMap(({ arms, wins, losses, ties, items }) => {
     const shown = items.slice(0, left);
@@ -161,7 +155,7 @@ function flipsText(flips: readonly ArmFlips[], page: TerminalPage): string {
   return [emphasised('Flipped items (won: A is right where B is not)', page), ...lines].join('\n');
 }
 
-export function renderRunsComparison(comparison: RunsComparison, page: TerminalPage): string {
+export function renderRunsComparison(comparison: RunsComparison, page: Terminal): string {
   const { a, b, settings, machines, flips, notes } = comparison;
   const wrapped = (text: string): string => wrapText(printable(text), page.width).join('\n');
   const about = ({ name, suite, startedAt, model, dataset, status }: RunSummary): string =>

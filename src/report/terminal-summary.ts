@@ -4,7 +4,7 @@ import { comparisonsTables } from './tables/comparisons-tables.ts';
 import { checksTable } from './tables/checks-table.ts';
 import { printable } from '../render/printable.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
-import { coloured, emphasised, type TerminalPage } from '../render/terminal-style.ts';
+import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { phrasingTable } from './tables/breakdown-tables.ts';
 import { namesItsMetric } from './metric-display.ts';
 import { shownTables } from './tables/report-tables.ts';
@@ -46,7 +46,7 @@ function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profil
 }
 
 /** Renders the end of a run for a terminal: tables, comparisons, checks, verdict, times and notes. */
-export function renderSummary(results: RunResults, page: TerminalPage): string {
+export function renderSummary(results: RunResults, page: Terminal): string {
   const { run } = results;
   const lack = lackOfProof(results);
   const wrapped = (text: string) => wrapText(printable(text), page.width);

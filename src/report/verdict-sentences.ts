@@ -1,8 +1,7 @@
 import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
 import { formatNumber, formatRatio } from '../render/format-number.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
-import { baselineArm, prefixCacheArm, primaryArm } from './arms-by-role.ts';
-import { findComparison } from './find-comparison.ts';
+import { baselineArm, prefixCacheArm, primaryArm, findComparison } from './find-arms-and-comparisons.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
 import { findMetric, primaryMetric, type MetricDisplay } from './metric-display.ts';
 

@@ -4,7 +4,7 @@ import { type HandmadeTurn, storeRun } from '../../test/fixtures/stored-runs.ts'
 import { failedTurn } from '../../test/fixtures/turn-record.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
 import { turns } from './schema.ts';
-import { mostCounted, type TurnListFilter, type TurnListQuery, TurnListRepository } from './turn-list-repository.ts';
+import { mostCounted, type TurnListFilter, type TurnsQuery, TurnListRepository } from './turn-list-repository.ts';
 import { TurnRepository } from './turn-repository.ts';
 
 const turn = (itemId: string, arm: string, right: boolean, more: Partial<HandmadeTurn> = {}): HandmadeTurn => {
@@ -33,7 +33,7 @@ beforeEach(() => {
   return () => database.close();
 });
 
-const found = (filter: TurnListFilter, order: Partial<TurnListQuery> = {}): string[] =>
+const found = (filter: TurnListFilter, order: Partial<TurnsQuery> = {}): string[] =>
   list.page(runId, { filter, ...order, size: 50 }).rows.map(({ itemId, arm }) => `${itemId} ${arm}`);
 
 describe('the list of turns', () => {

@@ -27,7 +27,7 @@ export interface TurnListFilter {
 export type TurnSort = (typeof turnSorts)[number];
 
 /** A page of a list: which turns, in which order, and where it begins. */
-export interface TurnListQuery {
+export interface TurnsQuery {
   readonly filter?: TurnListFilter | undefined;
   /** Default: the order of writing. */
   readonly sort?: TurnSort | undefined;
@@ -87,7 +87,7 @@ const rowsAtOnce = 500;
 
 export class TurnListRepository extends Repository {
   /** A page of matching turns, found by the turn before or after it, so that late pages take no longer than the first. */
-  page(runId: string, query: TurnListQuery) {
+  page(runId: string, query: TurnsQuery) {
     const { filter = {}, sort, after = 0, before, size } = query;
     const cursor = this.#rows(and(eq(turns.runId, runId), eq(turns.id, before ?? after)))[0];
     const backwards = cursor !== undefined && before !== undefined;
@@ -196,7 +196,7 @@ function fastestIndex(filter: TurnListFilter, whenEmpty: 'turns_run' | 'turns_li
   return sql.raw(filter.text !== undefined ? 'turns_run' : isEmpty(filter) ? whenEmpty : 'turns_list');
 }
 
-function sorted({ sort, descending }: TurnListQuery, backwards: boolean): SQL[] {
+function sorted({ sort, descending }: TurnsQuery, backwards: boolean): SQL[] {
   const id = backwards ? desc(turns.id) : asc(turns.id);
   if (sort === undefined) return [id];
   const column = turns[sort];
@@ -209,7 +209,7 @@ function sorted({ sort, descending }: TurnListQuery, backwards: boolean): SQL[] 
 }
 
 /** The condition for rows after a row in an order, or before it. Rows without a value come last, ascending or descending. */
-function isBeyond(row: TurnListRow, { sort, descending }: TurnListQuery, backwards: boolean): SQL | undefined {
+function isBeyond(row: TurnListRow, { sort, descending }: TurnsQuery, backwards: boolean): SQL | undefined {
   const byId = backwards ? lt(turns.id, row.turnId) : gt(turns.id, row.turnId);
   if (sort === undefined) return byId;
   const [column, value] = [turns[sort], row[sort]];

@@ -15,7 +15,7 @@ export interface MatrixQuery extends TurnListFilter {
 }
 
 /** Filter, order and page of the list of turns; default: all turns in the order in which they were written. */
-export interface TurnListQuery
+export interface TurnsQuery
   extends
     TurnListFilter,
     Readonly<Pick<z.output<typeof queryParameters.items>, 'descending' | 'after' | 'before' | 'at'>> {
@@ -41,7 +41,7 @@ export const serverLinks = {
   /** True if turns have pages; links to turns of a report lead to the page of the item. */
   opensTurns: true as boolean,
   runs: (query: RunsQuery = {}) => address('/', { ...query }),
-  run: (run: string, query: TurnListQuery = {}) => address('/run', { run, ...query }),
+  run: (run: string, query: TurnsQuery = {}) => address('/run', { run, ...query }),
   watch: (run: string) => address('/watch', { run }),
   matrix: (run: string, query: MatrixQuery = {}) => address('/matrix', { run, ...query }),
   table: (run: string, table: string) => address('/table', { run, table }),

@@ -4,7 +4,7 @@ import { printTurn } from '../../viewer/turn/print-turn.ts';
 import { printable } from '../../render/printable.ts';
 import { countText } from '../../render/format-number.ts';
 import { hangingText, padText, textWidth } from '../../render/wrap-text.ts';
-import type { TerminalPage } from '../../render/terminal-style.ts';
+import type { Terminal } from '../../render/terminal-style.ts';
 import type { ChatSession } from './chat-session.ts';
 
 interface ChatCommand {
@@ -12,13 +12,13 @@ interface ChatCommand {
   readonly argument?: string;
   readonly help: string;
   /** Returns the output as complete lines. */
-  readonly run: (session: ChatSession, argument: string, page: TerminalPage) => Promise<string> | string;
+  readonly run: (session: ChatSession, argument: string, page: Terminal) => Promise<string> | string;
 }
 
 export type ChatLine =
   | { readonly kind: 'nothing' | 'quit' }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'command'; readonly run: (session: ChatSession, page: TerminalPage) => Promise<string> };
+  | { readonly kind: 'command'; readonly run: (session: ChatSession, page: Terminal) => Promise<string> };
 
 const commands: Readonly<Record<string, ChatCommand>> = {
   '/remember': { argument: 'TEXT', help: 'add a memory; /remember --preference TEXT: a preference', run: remember },
@@ -76,7 +76,7 @@ async function switchArm(session: ChatSession, name: string): Promise<string> {
   return `now ${session.arm}\n`;
 }
 
-async function memoryList(session: ChatSession, page: TerminalPage): Promise<string> {
+async function memoryList(session: ChatSession, page: Terminal): Promise<string> {
   const stored = (await session.memories()).list();
   if (stored.length === 0) return 'no memories yet; add one: /remember TEXT\n';
   const columns = Math.max(...stored.map(({ memoryId }) => textWidth(printable(memoryId)))) + 2;
@@ -87,7 +87,7 @@ async function memoryList(session: ChatSession, page: TerminalPage): Promise<str
   return lines.map((line) => `${line}\n`).join('');
 }
 
-async function lastTurn(session: ChatSession, page: TerminalPage): Promise<string> {
+async function lastTurn(session: ChatSession, page: Terminal): Promise<string> {
   const turn = await session.lastTurn();
   return turn === undefined ? 'there is no turn to show\n' : printTurn('chat', turn, page, { unjudged: true });
 }

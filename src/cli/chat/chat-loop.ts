@@ -1,13 +1,13 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { printable } from '../../render/printable.ts';
 import { countText } from '../../render/format-number.ts';
-import { coloured, type TerminalPage } from '../../render/terminal-style.ts';
+import { coloured, type Terminal } from '../../render/terminal-style.ts';
 import type { ChatResponse } from '../../systems/memory-system.ts';
 import { readChatLine } from './chat-commands.ts';
 import type { ChatSession } from './chat-session.ts';
 
 export interface ChatTerminal {
-  readonly page: TerminalPage;
+  readonly page: Terminal;
   lines(): AsyncIterable<string>;
   write(text: string): void;
   prompt(): void;

@@ -2,7 +2,7 @@
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { Comparison, RunResults } from '../../store/records/run-results.ts';
-import { baselineArm, primaryArm } from '../arms-by-role.ts';
+import { baselineArm, primaryArm } from '../find-arms-and-comparisons.ts';
 import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore

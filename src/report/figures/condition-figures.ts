@@ -2,20 +2,11 @@
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { ConditionResults, RunResults } from '../../store/records/run-results.ts';
-import { baselineArm, joinedArm } from '../arms-by-role.ts';
+import { baselineArm, joinedArm } from '../find-arms-and-comparisons.ts';
 import { findMetric, primaryMetric, type MetricDisplay } from '../metric-display.ts';
 import { shareLabel } from '../tables/condition-tables.ts';
 import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
-import {
-  distinct,
-  estimateFields,
-  facets,
-  intervalLayer,
-  estimateText,
-  MEANS,
-  nameAxis,
-  quantity,
-} from './figure-parts.ts';
+import { distinct, estimateFields, facets, intervalLayer, estimateText, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
 import { capitalised, changeFinding, NAMED_ARMS } from './title-wording.ts';
 
 type CurvePoint = ReturnType<typeof curvePoints>[number];

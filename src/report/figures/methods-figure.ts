@@ -1,15 +1,9 @@
 import { type Figure, type FigureRow, PANEL_WIDTH } from '../../render/figure.ts';
 import type { Difference } from '../../render/table.ts';
-import {
-  type ArmResults,
-  evidenceRanks,
-  type MethodResults,
-  type RunResults,
-} from '../../store/records/run-results.ts';
+import { type ArmResults, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { rankTitles } from '../tables/methods-tables.ts';
-import { baselineArm } from '../arms-by-role.ts';
-import { findComparison } from '../find-comparison.ts';
+import { baselineArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { methodEncoding } from './arm-encoding.ts';
 import { distinct, facets, intervalLayer, MEANS, quantity } from './figure-parts.ts';
 import { capitalised, listed, lossText, groupDifferences } from './title-wording.ts';

@@ -2,12 +2,7 @@
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { type Difference } from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import type {
-  LeakMatrix,
-  RetrievalMeasurement,
-  ServedLoad,
-  StorageMeasurement,
-} from '../../store/records/suite-measurements.ts';
+import type { LeakMatrix, RetrievalMeasurement, ServedLoad, StorageMeasurement } from '../../store/records/suite-measurements.ts'; // prettier-ignore
 import type { RunResults } from '../../store/records/run-results.ts';
 import { countLeaks } from '../tables/storage-leakage-serving-tables.ts';
 import { asLines, curveEncoding } from './arm-encoding.ts';
@@ -47,7 +42,7 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
   const height = 26 * data.length;
   const recall = quantity('Recall@5, %', { domain: [0, 100] }, { grid: true, tickCount: 3 });
   const words = data.map(
-    ({ strategy, ms, ...value }) => `${strategy} ${estimateText(value, '%')} in ${ms.toFixed(2)} ms`,
+    ({ strategy, ms, ...recall }) => `${strategy} ${estimateText(recall, '%')} in ${ms.toFixed(2)} ms`,
   );
   return {
     id: 'retrieval',

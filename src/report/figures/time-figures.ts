@@ -2,8 +2,7 @@
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/run-results.ts';
-import { baselineArm, joinedArm, primaryArm } from '../arms-by-role.ts';
-import { findComparison } from '../find-comparison.ts';
+import { baselineArm, joinedArm, primaryArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { breakEvenText } from '../verdict-sentences.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';

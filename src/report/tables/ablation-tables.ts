@@ -1,8 +1,7 @@
 /** Tables of arms that differ in one part: 3 (ablations), 3b (placement of blocks) and 4 (α). */
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
-import { baselineArm, primaryArm } from '../arms-by-role.ts';
-import { findComparison } from '../find-comparison.ts';
+import { baselineArm, primaryArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
 import { metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
 import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './table-parts.ts';

@@ -1,7 +1,7 @@
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
-import { primaryArm } from '../arms-by-role.ts';
+import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
 import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type MetricDisplay } from '../metric-display.ts';
 import { intervalUnit } from '../verdict-sentences.ts';

@@ -1,6 +1,6 @@
 import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/run-results.ts';
 import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
-import { primaryArm } from '../arms-by-role.ts';
+import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
 import { findMetric, taskSuccessMeaning } from '../metric-display.ts';
 import { armTable } from './table-parts.ts';

@@ -1,6 +1,6 @@
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/run-results.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
-import { primaryArm } from '../arms-by-role.ts';
+import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
 import { findMetric, type MetricDisplay } from '../metric-display.ts';
 import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';

@@ -115,8 +115,7 @@ export function coreferenceTable(results: RunResults): Table {
     rowHeading: 'memories that an answer needs',
     notes: [
       'Two people each have a memory that names them, and a next one that says "she" or "he" and states the same kind of fact.',
-      'If an answer needs both memories: blocks of dki-blocks and dki-parallel do not see each other, and those of dki-link:K see',
-      'each other in part.',
+      'If an answer needs both memories: blocks of dki-blocks and dki-parallel do not see each other, those of dki-link:K in part.',
     ],
   });
 }

@@ -1,8 +1,7 @@
 /** Tables of methods: 11 (cost and quality) and 11b (by rank of the evidence). */
 import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
-import { baselineArm, primaryArm } from '../arms-by-role.ts';
-import { findComparison } from '../find-comparison.ts';
+import { baselineArm, primaryArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { metricsNamed, primaryMetric, qualityCell, type MetricDisplay } from '../metric-display.ts';
 import { differenceToBaseline, runTable, withArmsNotRun } from './table-parts.ts';
 import { probabilityCell, ratioCell } from './comparisons-tables.ts';

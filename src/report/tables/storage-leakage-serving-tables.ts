@@ -1,10 +1,5 @@
 /** Tables 8 (storage), 9 (cross-user leakage) and 12 (serving under load). */
-import type {
-  LeakMatrix,
-  ServedLoad,
-  ServingMeasurement,
-  StorageMeasurement,
-} from '../../store/records/suite-measurements.ts';
+import type { LeakMatrix, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/suite-measurements.ts'; // prettier-ignore
 import type { RunResults } from '../../store/records/run-results.ts';
 import { countColumn, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';

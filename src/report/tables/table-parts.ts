@@ -1,7 +1,6 @@
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell } from '../../render/table.ts';
-import { baselineArm } from '../arms-by-role.ts';
-import { findComparison } from '../find-comparison.ts';
+import { baselineArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { titleWithProof } from '../validity-caveats.ts';
 import type { MetricDisplay } from '../metric-display.ts';
 

@@ -12,16 +12,7 @@ import { findArms, findRunByName } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
 import type { ArmRef, Links } from '../links.ts';
 import type { ComparisonQuery } from '../query-parameters.ts';
-import {
-  filterForm,
-  type ListColumn,
-  listTable,
-  numberedLinks,
-  options,
-  pager,
-  select,
-  goldText,
-} from '../list-components.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select, goldText } from '../list-components.ts'; // prettier-ignore
 import { readPairs, pairItems } from './item-pairs.ts';
 import { chosenArms } from './default-arm-pair.ts';
 

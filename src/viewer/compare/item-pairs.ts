@@ -1,10 +1,5 @@
 import type { BenchDatabase } from '../../store/database.ts';
-import {
-  type ArmOfRun,
-  type ItemPair,
-  ItemPairRepository,
-  type ItemPairScores,
-} from '../../store/item-pair-repository.ts';
+import { type ArmOfRun, type ItemPair, ItemPairRepository, type ItemPairScores } from '../../store/item-pair-repository.ts'; // prettier-ignore
 import { mean } from '../../eval/analysis/statistics/observations.ts';
 import { shareGain, tally } from '../../eval/analysis/statistics/paired-quality.ts';
 

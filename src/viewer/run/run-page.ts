@@ -15,12 +15,12 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { findRunByName, unknownName } from '../find-by-name.ts';
 import { usualPair } from '../compare/default-arm-pair.ts';
 import { hiddenInReports } from '../hidden-texts.ts';
-import type { TurnListQuery, Links } from '../links.ts';
+import type { TurnsQuery, Links } from '../links.ts';
 import { filterForm, options, select } from '../list-components.ts';
 import { turnListSection, readTurnList } from './turn-list.ts';
 
 /** Reads the page of a run. @throws BenchError `not-found` for an unknown name */
-export function readRunPage(database: BenchDatabase, name: string, query: TurnListQuery, hidden = hiddenInReports) {
+export function readRunPage(database: BenchDatabase, name: string, query: TurnsQuery, hidden = hiddenInReports) {
   const run = findRunByName(database, name);
   const items = readTurnList(database, run, query, hidden(run));
   const results = new RunRepository(database).results(run.id);

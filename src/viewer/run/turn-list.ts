@@ -10,25 +10,11 @@ import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { mostCounted, TurnListRepository, type TurnListRow, type TurnSort } from '../../store/turn-list-repository.ts';
 import { hiddenNote, rowWithoutTexts } from '../hidden-texts.ts';
-import type { TurnListQuery, Links } from '../links.ts';
-import {
-  filterForm,
-  goldText,
-  type ListColumn,
-  listTable,
-  type PageLink,
-  pager,
-  select,
-  tick,
-} from '../list-components.ts';
+import type { TurnsQuery, Links } from '../links.ts';
+import { filterForm, goldText, type ListColumn, listTable, type PageLink, pager, select, tick } from '../list-components.ts'; // prettier-ignore
 import { filterValues, turnFilters } from './turn-filters.ts';
 
-export function readTurnList(
-  database: BenchDatabase,
-  run: RunRecord,
-  wanted: TurnListQuery,
-  hiddenTexts: string | null,
-) {
+export function readTurnList(database: BenchDatabase, run: RunRecord, wanted: TurnsQuery, hiddenTexts: string | null) {
   const { primary } = metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] });
   // The column of the primary metric has its own name.
   const query = wanted.sort === primary.name ? { ...wanted, sort: 'primaryValue' } : wanted;
@@ -110,7 +96,7 @@ function filters({ run, query, primary, values }: TurnList, links: Links): Html 
   });
 }
 
-function fromStart({ after: _after, before: _before, at: _at, ...query }: TurnListQuery): TurnListQuery {
+function fromStart({ after: _after, before: _before, at: _at, ...query }: TurnsQuery): TurnsQuery {
   return query;
 }
 
@@ -208,7 +194,7 @@ function place({ query: { at, after, before }, page: { rows, matching, hasNext }
 function pageLinks({ run, query, page: { rows, hasPrevious, hasNext } }: TurnList, links: Links): PageLink[] {
   const rest = fromStart(query);
   const at = query.after === undefined && query.before === undefined ? 0 : query.at;
-  const to = (text: PageLink['text'], cursor: TurnListQuery, step = 0): PageLink => {
+  const to = (text: PageLink['text'], cursor: TurnsQuery, step = 0): PageLink => {
     const ahead = at === undefined ? 0 : at + step;
     const place = step === 0 || ahead < 1 ? {} : { at: ahead };
     return { text, href: `${links.run(run, { ...rest, ...cursor, ...place })}#items` };

@@ -1,12 +1,4 @@
-import {
-  type Content,
-  type Look,
-  type Phrase,
-  plainText,
-  type Section,
-  textBlocks,
-  type TokenSpan,
-} from '../../render/section.ts';
+import { type Content, type Look, type Phrase, plainText, type Section, textBlocks, type TokenSpan } from '../../render/section.ts'; // prettier-ignore
 import type { AnsweredTurn } from '../turn-for-display.ts';
 import { segmentName } from './sequence-segments.ts';
 import { type SegmentDifference, sequenceDifference } from './sequence-difference.ts';

@@ -1,6 +1,6 @@
 import { printable } from '../../render/printable.ts';
 import { sectionLines } from '../../render/section-terminal.ts';
-import { emphasised, type TerminalPage } from '../../render/terminal-style.ts';
+import { emphasised, type Terminal } from '../../render/terminal-style.ts';
 import { padText, wrapText } from '../../render/wrap-text.ts';
 import type { DisplayTurn } from '../turn-for-display.ts';
 import { turnDifferences } from './difference-section.ts';
@@ -15,16 +15,12 @@ export interface PrintedTurn extends TurnContext {
 }
 
 /** Renders a turn for a terminal: sequence, answer, cost and the other sections. */
-export function printTurn(runName: string, turn: DisplayTurn, page: TerminalPage, context: TurnContext = {}): string {
+export function printTurn(runName: string, turn: DisplayTurn, page: Terminal, context: TurnContext = {}): string {
   return joinBlocks(turnBlocks(runName, { ...context, turn }, page));
 }
 
 /** Renders the turns of two arms on one item, side by side if the terminal is wide enough, and their differences. */
-export function printTwoTurns(
-  runName: string,
-  [a, b]: readonly [PrintedTurn, PrintedTurn],
-  page: TerminalPage,
-): string {
+export function printTwoTurns(runName: string, [a, b]: readonly [PrintedTurn, PrintedTurn], page: Terminal): string {
   const isWide = page.width >= SIDE_BY_SIDE_COLUMNS;
   const width = isWide ? Math.floor((page.width - COLUMN_GAP.length) / 2) : page.width;
   const [left, right] = [turnBlocks(runName, a, { ...page, width }), turnBlocks(runName, b, { ...page, width })];
@@ -33,7 +29,7 @@ export function printTwoTurns(
   return joinBlocks([...both, sectionLines(turnDifferences(a.turn, b.turn), page)]);
 }
 
-function turnBlocks(runName: string, { turn, ...context }: PrintedTurn, page: TerminalPage): string[][] {
+function turnBlocks(runName: string, { turn, ...context }: PrintedTurn, page: Terminal): string[][] {
   const { itemId, userId, arm, repeat, turn: number } = turn;
   const header = `run ${runName} · item ${itemId} · user ${userId} · arm ${arm} · repeat ${repeat} · turn ${number}`;
   const head = wrapText(printable(header), page.width).map((line) => emphasised(line, page));

@@ -1,13 +1,5 @@
 import { formatNumber } from '../../render/format-number.ts';
-import {
-  barCell,
-  type Content,
-  type Phrase,
-  type Section,
-  type SectionBlock,
-  type Step,
-  textBlocks,
-} from '../../render/section.ts';
+import { barCell, type Content, type Phrase, type Section, type SectionBlock, type Step, textBlocks } from '../../render/section.ts'; // prettier-ignore
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import { type FailedTurn, funnelStages, type ItemRecord } from '../../store/records/turn-record.ts';
 import type { AnsweredTurn } from '../turn-for-display.ts';
