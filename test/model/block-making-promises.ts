@@ -38,7 +38,7 @@ export function blockMakingPromises(turns: DkiTurns): void {
       await turns.ask(all, three);
       await using more = turns.open(`dki-blocks@context=none@sink=${tokens + 1}`);
       await expect(turns.ask(more, three)).rejects.toThrow(
-        `@sink=${tokens + 1}: the prompt has ${tokens} tokens in front of its memories`,
+        `@sink=${tokens + 1}: the prompt has only ${tokens} tokens before its memories`,
       );
     });
 

@@ -7,16 +7,16 @@ import { restoreCheckpoint, storeCheckpoint, type StoredTokens } from './verify-
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
 import { textAccount } from './text-prefill.ts';
 
-/** Stands among the memories of every stored prompt: its KV contains question and history as well. */
+/** A pseudo memory id of every stored prompt, so that KV of question and history can be forgotten as well. */
 export const WHOLE_PROMPT = 'whole prompt';
 
-/** Prefix caching: the checkpoint of an earlier prompt of the user with the longest common prefix is restored. */
+/** Prefix caching with checkpoints: restores the user's earlier prompt with the longest common prefix. */
 export class CachedTextPrefill implements PrefillStrategy {
   readonly #store: KvStore;
   readonly #capabilities: EngineCapabilities;
   readonly #cached = new Map<string, readonly Omit<StoredTokens, 'memoryIds'>[]>();
 
-  /** @param capabilities of the engine: the exact cuts at which a prompt is continued, and its shortest call */
+  /** @param capabilities of the engine: where a prompt may be cut, and the minimum tokens of a call */
   constructor(store: KvStore, capabilities: EngineCapabilities) {
     this.#store = store;
     this.#capabilities = capabilities;
@@ -49,7 +49,7 @@ export class CachedTextPrefill implements PrefillStrategy {
     return { ...this.#store.stats() };
   }
 
-  /** Restores the checkpoint with the longest common prefix, truncated to it, and gives its length. */
+  /** Restores the checkpoint with the longest common prefix, truncates it to that prefix, and returns its length. */
   async #restoreLongest(tokenIds: readonly TokenId[], turn: TurnContext): Promise<number> {
     const { session, userId } = turn;
     const { leastTokens } = this.#capabilities;
@@ -86,21 +86,22 @@ function memoryIds(memories: BuiltPrompt['memories']): string[] {
 }
 
 interface UserCache {
-  /** The name under which the engine caches it; each user has another. */
+  /** The user's `cacheScope` in the engine. */
   readonly scope: string;
   readonly evaluated: { readonly tokens: readonly TokenId[]; readonly memoryIds: readonly string[] }[];
+  /** True while it is unknown what the engine has cached, as after an aborted turn. */
   isUnsure: boolean;
 }
 
 /**
- * For an engine with its own prefix cache, under a name of each user. The account says what it should find: the longest
- * prefix of an earlier prompt and its answer, in whole blocks, and never the last token.
+ * Prefix caching by the engine, with one cache scope per user. The account reports what the engine should find in its cache:
+ * the longest common prefix with an earlier prompt and its answer, in whole blocks, without the last token.
  */
 export class EngineCachePrefill implements PrefillStrategy {
   readonly #blockTokens: number;
   readonly #users = new Map<string, UserCache>();
 
-  /** @param blockTokens of the engine's cache */
+  /** @param blockTokens block size of the engine's cache */
   constructor(blockTokens: number) {
     this.#blockTokens = blockTokens;
   }
@@ -119,7 +120,7 @@ export class EngineCachePrefill implements PrefillStrategy {
       kvComputeMs: 0,
       keep: async () => {
         const { tokens } = session;
-        // What an aborted turn evaluated is unknown.
+        // An aborted turn may have evaluated any part of the prompt.
         cache.isUnsure = tokens.length < tokenIds.length;
         cache.evaluated.push({ tokens, memoryIds: memoryIds(memories) });
         return undefined;
@@ -127,7 +128,7 @@ export class EngineCachePrefill implements PrefillStrategy {
     };
   }
 
-  /** Gives the user's cache a new name, so that the engine never finds the old one again. */
+  /** Changes the user's cache scope, so that the engine no longer finds the old KV. */
   async forget(userId: string, memoryId: string): Promise<number> {
     const evaluated = this.#users.get(userId)?.evaluated ?? [];
     const count = evaluated.filter((prompt) => prompt.memoryIds.includes(memoryId)).length;
@@ -139,7 +140,7 @@ export class EngineCachePrefill implements PrefillStrategy {
     this.#users.clear();
   }
 
-  /** Null: only the engine can count its own cache. */
+  /** Null: only the engine knows its cache. */
   stats(): null {
     return null;
   }

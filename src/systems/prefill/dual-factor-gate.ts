@@ -8,13 +8,14 @@ export interface GateDecision {
   readonly inject: boolean;
   readonly alpha: number;
   readonly evaluatedTokens: number;
-  /** The factors of the decision, for a reader. */
+  /** The factors of the decision, for reports. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Decides before the prompt is built whether memories are injected, and how strongly. @param bareTokens without memories
- * and history @param session its meter counts what the gate evaluates; it may be left in any state
+ * Decides before the prompt is built whether memories are injected, and with which α.
+ * @param session evaluates the gate's pass, counted by its meter; may be left in any state
+ * @param bareTokens the prompt without memories and history
  */
 export type TurnGate = (
   session: EngineSession,
@@ -23,7 +24,7 @@ export type TurnGate = (
   options?: CallOptions,
 ) => Promise<GateDecision>;
 
-/** The threshold of the paper, for the paper's embedder. */
+/** The paper's threshold, which is calibrated for the paper's embedder. */
 export const PAPER_RELEVANCE_THRESHOLD = 0.7;
 
 const MIN_ALPHA = 0.1;
@@ -31,7 +32,7 @@ const LARGEST_ALPHA = 1;
 
 interface GateFactors {
   readonly relevance: number;
-  /** Entropy of the next token on the bare query, from 0, certain, to 1, uniform. */
+  /** Entropy of the next token after the bare prompt: 0 is certain, 1 is uniform. */
   readonly uncertainty: number;
   readonly margin: number;
 }
@@ -43,8 +44,9 @@ function gatedAlpha({ relevance, uncertainty, margin }: GateFactors, threshold: 
 }
 
 /**
- * Injects if the best memory is relevant enough, with the larger α the less certain the model is; each turn pays for that pass.
- * @throws BenchError `unsupported` where the engine gives only a part of the next-token distribution
+ * Injects if the best memory is relevant enough, with a larger α the less certain the model is. Costs one pass over the bare
+ * prompt per turn.
+ * @throws BenchError `unsupported` if the engine gives only a part of the next-token distribution
  */
 export function dualFactorGate(threshold: number): TurnGate {
   return async (session, retrieved, bareTokens, options) => {
@@ -57,7 +59,7 @@ export function dualFactorGate(threshold: number): TurnGate {
     const { next } = await session.score(tokens, [], options);
     if (next.span !== 'all') {
       const message =
-        'the gate needs the whole next-token distribution, and the engine gives its likeliest tokens alone';
+        'the gate needs the whole next-token distribution, but the engine gives only the most likely tokens';
       throw new BenchError('unsupported', message, 'choose an arm without a gate, such as dki');
     }
     const factors: GateFactors = {

@@ -22,7 +22,7 @@ import {
 } from './prefix-cells.ts';
 
 export interface ExactPrefixOptions extends KvParts<KvStore> {
-  /** Leaves the KV of a turn in the session, so that the same set of memories is not even loaded. */
+  /** Leaves the prefix in the session, so that the next turn with the same memories need not load it. */
   readonly keepsSession: boolean;
 }
 
@@ -33,10 +33,9 @@ interface Resident extends LoadedPrefix {
 }
 
 /**
- * Header and memories as one contiguous KV prefix: computed once for a set of memories, stored after the answer, loaded in
- * every later turn, never evaluated again. It is exactly the token sequence of text, and ends at a multiple of the engine's
- * `exactCuts`, so that next-token probabilities are bitwise those of text while values are not scaled: the few tokens behind the last
- * multiple are evaluated with the suffix.
+ * Header and memories as one contiguous KV prefix: computed once per set of memories, stored after the answer, loaded in
+ * later turns. Its tokens are exactly those of the text prompt. Unedited KV ends at a multiple of the engine's `exactCuts`,
+ * which makes next-token probabilities bitwise equal to those of text; the few tokens after it are evaluated with the suffix.
  * @see Knowledge Packs, arXiv 2604.03270
  */
 export class ExactPrefixPrefill implements PrefillStrategy {
@@ -84,7 +83,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
 
   #holdInSession({ key }: ExactPrefix, { sizeBytes, cells }: LoadedPrefix, { userId, alpha }: TurnContext): void {
     const { keepsSession, evict } = this.#options;
-    // A session of evicted cells does not tell one prefix from another.
+    // After eviction, the session's tokens no longer identify the prefix.
     if (keepsSession && evict === null) this.#resident = { key, userId, alpha, sizeBytes, cells, origin: 'resident' };
   }
 
@@ -102,14 +101,14 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     return { ...this.#options.store.stats() };
   }
 
-  /** Tokens of the prefix that are stored: those of edited KV, which equals no text, are all of them. */
+  /** Tokens of the prefix that are stored: up to the last exact cut, or all if KV is edited and so never equals text. */
   #storedTokens({ prefixTokens }: BuiltPrompt, alpha: number): number {
     return this.#isPlain(alpha) ? lastExactCut(this.#options.engine.capabilities, prefixTokens) : prefixTokens;
   }
 
   #prefix(ids: readonly TokenId[], { header, lines }: PrefixParts, alpha: number): ExactPrefix {
     const { engine, kv, template, evict, keptAs } = this.#options;
-    // Each stored form of a prefix has a key of its own.
+    // KV of the same tokens that is edited differently needs a different key.
     const cells = evict === null ? 'cells' : `evict-${evictionName(evict)}`;
     const form = this.#isPlain(alpha) ? template : `${template}/${cells}/${keptAs}`;
     return {
@@ -126,7 +125,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     return alpha === 1 && evict === null && keptAs === 'f16';
   }
 
-  /** Continues behind the prefix of the last turn; undefined where that was another. */
+  /** Reuses the prefix that the last turn left in the session; undefined if that was a different one. */
   async #continue(
     resident: Resident | undefined,
     { key, tokenIds }: ExactPrefix,
@@ -162,7 +161,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     return { sizeBytes: 0, cells: prefix.tokenIds.length, origin: 'computed', computeMs, keep };
   }
 
-  /** Stores what was computed; the bytes of what stays in the session are known only then. */
+  /** Stores a computed prefix. Only then is the size of a prefix that stays in the session known. */
   async #keep({ keep }: ComputedPrefix): Promise<number | undefined> {
     const sizeBytes = await keep();
     if (this.#resident !== undefined && sizeBytes !== undefined) this.#resident = { ...this.#resident, sizeBytes };

@@ -12,7 +12,7 @@ import type { KvParts } from './prefill-strategy.ts';
 import { sinkTokens } from './sink-tokens.ts';
 
 export interface BlockContext extends KvParts<BlockStore> {
-  /** Its meter counts every block that is built. */
+  /** Computes missing blocks; its meter counts their tokens. */
   readonly session: EngineSession;
   readonly signal?: AbortSignal | undefined;
 }
@@ -20,19 +20,19 @@ export interface BlockContext extends KvParts<BlockStore> {
 export interface GatheredBlock {
   readonly key: string;
   readonly state: SequenceState;
-  /** The position of its first token, evicted or not. */
+  /** Position of its first token, even if that token was evicted. */
   readonly start: number;
   readonly origin: 'computed' | 'memory' | 'disk';
-  /** 0 for a block that was found. */
+  /** 0 if the block was found in the store. */
   readonly computeMs: number;
 }
 
 export interface GatheredBlocks {
-  /** Evaluated with the sink tokens behind it, where blocks see those. */
+  /** If blocks attend to sink tokens, evaluated together with these. */
   readonly header: GatheredBlock;
-  /** Sink tokens that stand in front of each block; null where none do. */
+  /** Sink tokens to place before each block; null for none. */
   readonly sink: SequenceState | null;
-  /** One of each memory line, in order, as evaluated directly behind its context, without the tokens that were evicted. */
+  /** One block per memory line, in order, as evaluated directly after its context, without evicted tokens. */
   readonly blocks: readonly GatheredBlock[];
   readonly builtTokens: number;
   readonly findMs: number;
@@ -41,16 +41,17 @@ export interface GatheredBlocks {
 
 interface WantedBlock {
   readonly part: string;
-  /** What it attends to: tokens whose cells exist, and a memory that is evaluated together with it. */
+  /** Tokens that the block attends to and whose cells exist already. */
   readonly front: readonly TokenId[];
+  /** The previous memory, if the block attends to it; evaluated together with the block. */
   readonly neighbour: readonly TokenId[];
   readonly tokenIds: readonly TokenId[];
-  /** The memories whose text it contains or attended to: it is forgotten with any of them. */
+  /** The memories that the block contains or attended to. If any is forgotten, the block is deleted. */
   readonly memoryIds: readonly string[];
   readonly evict: Eviction | null;
 }
 
-/** Finds or computes the header and each line's block, behind its context. Settle the store after the answer. */
+/** Finds or computes the header and the block of each line. Call the store's `settle` after the answer. */
 export async function gatherBlocks(
   context: BlockContext,
   userId: string,
@@ -65,10 +66,10 @@ export async function gatherBlocks(
   const wanted = { part: 'header', front: [], neighbour: [], tokenIds: wholeIds, memoryIds: [], evict: null };
   const whole = await gatherBlock(context, userId, wanted, () => session.clear());
   const cells = cutContext(whole.state, header.length, making, context.kv);
-  // Blocks attend to the header that they will stand behind: a computed one, unless the store changes its numbers.
+  // Blocks must attend to the header as it is stored. A header just computed is in the session, unless it was quantised.
   let holdsFront = whole.origin === 'computed' && context.keptAs === 'f16';
   const beginBlock = async (): Promise<void> => {
-    // An engine with a prefix cache of its own could reuse the block before where the session was only truncated.
+    // After a mere truncation, an engine with a prefix cache could reuse the previous block.
     const truncates = holdsFront && engine.capabilities.prefixCache === null;
     holdsFront = false;
     if (cells.front === null) await session.clear();
@@ -105,7 +106,7 @@ function wantedBlocks(
   });
 }
 
-/** Finds a block, or computes it. @param beginSession makes the session hold the tokens in front */
+/** Finds or computes a block. @param beginSession makes the session hold exactly the `front` tokens */
 async function gatherBlock(
   { engine, session, store, kv, template, keptAs, signal }: BlockContext,
   userId: string,
@@ -139,7 +140,7 @@ async function gatherBlock(
   return { key, start, state, origin: 'computed', computeMs: performance.now() - begin };
 }
 
-/** Cuts cells of one evaluation: header, the front that blocks attend to, and kept sink tokens; null for none of these. */
+/** Cuts the cells of one evaluation into header, front (which blocks attend to; null for none) and kept sink tokens. */
 function cutContext(
   whole: SequenceState,
   headerTokens: number,
@@ -163,5 +164,5 @@ function cutContext(
   };
 }
 
-/** The same object for the same cut, since rotated keys are cached by the object. */
+/** Returns the same object for the same cut, because rotated keys are cached by object identity. */
 const knownCuts = memoize<SequenceState, Map<string, SequenceState>>(() => new Map());

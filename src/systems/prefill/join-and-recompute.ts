@@ -15,35 +15,37 @@ import { isScored, leavesChoice, selectTokensToRecompute, type TokenSelection } 
 
 export interface RankedBlock {
   readonly state: SequenceState;
-  /** The position at which its first token was built, evicted or not. */
+  /** Position of its first token when it was computed, even if that token was evicted. */
   readonly start: number;
   readonly rank: number;
 }
 
+/** Blocks to join, and what they are joined with. */
 export interface UnplacedBlocks extends Pick<JoinOptions, 'rotated'> {
   readonly header: SequenceState;
-  /** Cells of no memory in front of each block; null for none. */
+  /** Sink tokens to place before each block; null for none. */
   readonly sink: SequenceState | null;
   readonly blocks: readonly RankedBlock[];
-  /** Multiplies the values of the blocks, last of all: recomputed tokens attended to unscaled values. */
+  /** Multiplies the values of the blocks. Applied last, so that recomputed tokens attend to unscaled values. */
   readonly alpha: number;
-  /** The rest of the prompt behind the blocks: a rule may select by the question. */
+  /** The rest of the prompt, since a rule may select tokens by the question. */
   readonly rest: PromptSuffix;
 }
 
 export interface PlacedBlocks extends Disposable {
   readonly state: SequenceState;
-  /** The position of the first token of each block, evicted or not. */
+  /** Position of the first token of each block, even if that token was evicted. */
   readonly positions: readonly number[];
-  /** Positions whose cells were computed anew, in order and apart. */
+  /** Ranges of recomputed positions, ascending, not touching each other. */
   readonly recomputed: readonly TokenRange[];
-  /** Evaluated for them: more where the engine takes no fewer at once than there are in a range. */
+  /** Tokens evaluated to recompute them. More than the ranges hold if the engine has a larger minimum batch. */
   readonly recomputedTokens: number;
   readonly recomputeMs: number;
-  /** Null where nothing was evaluated to select them. */
+  /** What selecting them cost; null if nothing was evaluated for it. */
   readonly selector: Selector | null;
 }
 
+/** Joins blocks at their positions and recomputes the tokens that the recipe selects. */
 export async function joinAndRecompute(
   { positions: scheme, recompute, temperature = 1 }: JoinRecipe,
   context: BlockContext,
@@ -59,7 +61,7 @@ export async function joinAndRecompute(
   const joinAlpha = recompute === null ? alpha : 1;
   const placements = states.flatMap((block, index): BlockPlacement[] => {
     const first = positions[index]!;
-    // The first cell of a block may be that of a later token.
+    // If the first tokens were evicted, the block's first cell belongs to a later token.
     const position = first + block.positions[0]! - blocks[index]!.start;
     const own = { block, position, alpha: joinAlpha, temperature };
     return sink === null ? [own] : [{ block: sink, position: first - front, alpha: 1 }, own];
@@ -71,7 +73,7 @@ export async function joinAndRecompute(
     const recomputed = ranges.map((range) => ({ start: start + range.start, end: start + range.end }));
     const begin = performance.now();
     let recomputedTokens = 0;
-    // Engines evaluate only behind the last position, so that each range takes one import; the cells before it are final.
+    // An engine can only append, so each range imports the cells before it, which are final by then.
     for (const range of recomputed) {
       using again = await reevaluate(context, joined, range);
       kv.replace(joined, again.cells, range.start);
@@ -91,7 +93,7 @@ export async function joinAndRecompute(
   }
 }
 
-/** The first positions of contiguous blocks. Each takes the positions of all its tokens, including evicted ones. */
+/** First positions of contiguous blocks. A block takes the positions of all its tokens, including evicted ones. */
 function contiguousStarts(blocks: readonly RankedBlock[], header: number): number[] {
   let next = header;
   return blocks.map(({ state: { positions }, start }) => {

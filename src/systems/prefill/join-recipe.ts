@@ -1,18 +1,18 @@
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { TokenScorer, TokenSelection } from './select-tokens-to-recompute.ts';
 
-/** How blocks are made and placed, and which of their tokens are evaluated again at their place. */
+/** How blocks are made and placed, and which of their tokens are recomputed. */
 export interface JoinRecipe extends BlockMaking {
-  /** `contiguous`: one behind the other; `parallel`: all right behind the header, at the same positions. */
+  /** `contiguous`: one after another. `parallel`: all directly after the header, at the same positions. */
   readonly positions: 'contiguous' | 'parallel';
-  /** Tokens evaluated again at their final place, attending to what precedes them; null for plain joining. */
+  /** Tokens recomputed at their final place, attending to everything before them; null for none. */
   readonly recompute: TokenSelection | null;
 }
 
 type Share = '0' | '1' | `.${number}`;
 type SharedRule = 'first' | 'random' | 'random:ranked' | 'ranked' | TokenScorer;
 
-/** A recipe as records and keys name it: a rule, tokens in a run where these are not single ones, and a share: `first/16:.15`. */
+/** Name of a recipe in records and keys. `first/16:.15` is the rule `first` with runs of 16 tokens and a share of 0.15. */
 export type RecipeName =
   | 'blocks'
   | 'parallel'
@@ -21,7 +21,7 @@ export type RecipeName =
   | `${SharedRule}:${Share}`
   | `${Exclude<SharedRule, 'ranked'>}/${number}:${Share}`;
 
-/** A share as arms spell it: 0, 1, or decimals without the zero in front of them. */
+/** Pattern of a share in an arm's name: 0, 1, or decimals without a leading zero. */
 export const SHARE = '(?:0|1|\\.\\d{1,3})';
 
 export function recipeName({ positions, recompute }: JoinRecipe): RecipeName {
@@ -35,7 +35,7 @@ export function recipeName({ positions, recompute }: JoinRecipe): RecipeName {
 
 const SHARED_RULE = /^(?<by>[a-z-]+)(?<asMany>:ranked)?(?:\/(?<run>\d+))?:(?<share>[.\d]+)$/;
 
-/** The recipe of a name that `recipeName` gave, whose blocks are made in that way. */
+/** Parses a name from `recipeName`. @param making how the blocks are made, which the name does not say */
 export function parseRecipe(name: RecipeName, making: BlockMaking = {}): JoinRecipe {
   if (name === 'parallel') return { positions: 'parallel', recompute: null, ...making };
   return { positions: 'contiguous', recompute: name === 'blocks' ? null : parseSelection(name), ...making };
@@ -53,7 +53,7 @@ function parseSelection(name: string): TokenSelection {
   };
 }
 
-/** How the blocks of a recipe are made; undefined where that is the default. */
+/** How the blocks of a recipe are made; undefined if by default. */
 export function makingOf({ positions: _, recompute: __, ...making }: JoinRecipe): BlockMaking | undefined {
   return Object.keys(making).length === 0 ? undefined : making;
 }

@@ -19,15 +19,15 @@ import {
 } from './prefill-strategy.ts';
 import { prefillAsText } from './text-prefill.ts';
 
-/** Settings of joined blocks. A recipe that recomputes evicts nothing. */
+/** Settings of joined blocks. A recipe that recomputes tokens cannot be combined with eviction. */
 export interface JoinedBlocksOptions extends KvParts<BlockStore> {
   readonly recipe: JoinRecipe;
 }
 
 /**
- * Every memory line as a block of its own, computed once, joined behind one copy of the header: any set of memories in
- * any order, without evaluating them again. Blocks do not attend to each other, except for recomputed tokens.
- * @see Block-Attention, arXiv 2409.15355; EPIC, arXiv 2410.15332; APE, arXiv 2502.05431 (its positions and its temperature)
+ * Each memory line is a separate block, computed once. Blocks are joined after one copy of the header, so any set of memories
+ * in any order needs no new evaluation. Blocks do not attend to each other, except for recomputed tokens.
+ * @see Block-Attention, arXiv 2409.15355; EPIC, arXiv 2410.15332; APE, arXiv 2502.05431 (parallel positions, temperature)
  */
 export class JoinedBlocksPrefill implements PrefillStrategy {
   readonly #options: JoinedBlocksOptions;
@@ -95,11 +95,11 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     return { ...this.#options, session, signal };
   }
 
-  /** @throws BenchError `bad-state` where the session holds other tokens then */
+  /** @throws BenchError `bad-state` if the session then holds other tokens */
   async #import({ state }: PlacedBlocks, { header, lines }: PrefixParts, { session }: TurnContext): Promise<void> {
     const { recipe, evict } = this.#options;
     await session.importCells(state);
-    // Where blocks share positions a session has no list of its tokens.
+    // A session cannot list tokens at shared positions.
     if (recipe.positions === 'parallel') return;
     const sink = keptSinkTokens(recipe) > 0 ? sinkTokens(recipe, header) : [];
     const ids = [...header, ...lines.flatMap(({ tokenIds }) => [...sink, ...tokenIds])];

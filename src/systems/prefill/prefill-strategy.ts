@@ -11,50 +11,50 @@ import { type BuiltPrompt, type MemoryLines } from '../prompt/build-prompt.ts';
 
 /** The session and the user of one turn. */
 export interface TurnContext {
-  /** Its content before the turn is unknown, unless the arm keeps its session. */
+  /** Its content before the turn is unknown, unless the arm leaves its prefix there. */
   readonly session: EngineSession;
   readonly userId: string;
-  /** Multiplies the values of injected memories; 1 leaves them as they are. Memories given as text have no values to scale. */
+  /** Multiplies the values of injected memories. Strategies that give memories as text ignore it. */
   readonly alpha: number;
   /** Cancels the prefill: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a strategy claims for one turn, in tokens. */
+/** What a strategy reports about one turn, in tokens. */
 export type PrefillAccount = Pick<
   TurnAccount,
   'cache' | 'built' | 'remainder' | 'recomputed' | 'selection' | 'selector' | 'resident' | 'positions' | 'found'
 >;
 
-/** A session that holds the prefix of a prompt, and what remains to be evaluated. */
+/** The result of a prefill: the session holds the prefix, and the suffix remains to be evaluated. */
 export interface Prefilled {
   readonly suffix: readonly TokenId[];
-  /** Null where nothing was injected. */
+  /** Null if nothing was injected. */
   readonly record: PrefillRecord | null;
   readonly account: PrefillAccount;
-  /** Milliseconds for loading KV, and for computing KV that was not in the store. */
+  /** Time to load KV, and to compute KV that was not in the store, in milliseconds. */
   readonly kvLoadMs: number;
   readonly kvComputeMs: number;
   /**
-   * Stores KV for later turns, on disk too. It is called after the answer, so that it counts in `total` and not in TTFT. It may
-   * truncate the session to the prefix. Returns the bytes of the recorded KV where they are known only now.
+   * Stores KV for later turns, also on disk. Called after the answer, so it counts in `total` but not in TTFT. May truncate
+   * the session to the prefix. Returns the size of the recorded KV in bytes if it was not known before.
    */
   readonly keep?: (() => Promise<number | undefined>) | undefined;
 }
 
-/** Puts the memories of a prompt in front of the question: as text, cached text, an exact KV prefix or joined blocks. */
+/** How memories get in front of the question: as text, cached text, an exact KV prefix or joined blocks. */
 export interface PrefillStrategy {
   /** Fills the session with the prefix, up to the suffix; never generates. */
   prefill(prompt: BuiltPrompt, turn: TurnContext): Promise<Prefilled>;
-  /** Computes and stores KV of lines that later turns may use; missing if KV depends on what precedes a line. */
+  /** Computes and stores the KV of lines for later turns; missing if that KV depends on the preceding memories. */
   prepare?(lines: MemoryLines, turn: TurnContext): Promise<void>;
-  /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
+  /** Deletes all KV that contains a memory of the user, and returns the number of deleted entries. */
   forget(userId: string, memoryId: string): Promise<number>;
   /** Deletes all stored KV. */
   reset(): Promise<void>;
-  /** Statistics of its store; null if it has none. */
+  /** Statistics of the store; null without one. */
   stats(): Readonly<Record<string, unknown>> | null;
-  /** Frees memory; what is on disk stays. */
+  /** Frees memory; files on disk stay. */
   dispose?(): void;
 }
 
@@ -62,19 +62,19 @@ export interface KvParts<Store> {
   readonly engine: Engine;
   readonly store: Store;
   readonly kv: KvOperations;
-  /** Template and labels, part of each key. */
+  /** Prompt template and label style; part of each key. */
   readonly template: string;
-  /** Drops tokens of memories before their KV is stored, never of the header; null for none. */
+  /** Evicts tokens of memories before their KV is stored; null for none. */
   readonly evict: Eviction | null;
   readonly keptAs: StoreType;
 }
 
-/** A KV store of one arm. */
+/** The KV store of one arm. */
 export interface ArmStore {
   readonly store: KvStore;
-  /** `when-evicted` where no other process opens the store's folder. */
+  /** `when-evicted` if no other process opens the store's folder. */
   readonly diskTiming: DiskTiming;
 }
 
-/** Opens the store of an arm, whose checkpoints the engine keeps. */
+/** Opens the store of an arm. @param engine holds the bytes of its checkpoints */
 export type OpenStore = (engine: Engine) => Promise<ArmStore>;

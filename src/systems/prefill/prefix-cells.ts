@@ -19,13 +19,13 @@ import type { KvParts, Prefilled, TurnContext } from './prefill-strategy.ts';
 
 /** Header and memories as one token sequence, and the key of its KV. */
 export interface ExactPrefix extends StoredTokens {
-  /** Those ahead of the first memory. */
+  /** Tokens before the first memory. */
   readonly headerTokens: number;
 }
 
 export interface LoadedPrefix {
   readonly sizeBytes: number;
-  /** Fewer than tokens where some were evicted. */
+  /** Fewer than the tokens if some were evicted. */
   readonly cells: number;
   readonly origin: 'resident' | 'disk' | 'computed';
 }
@@ -35,7 +35,7 @@ export interface ComputedPrefix extends LoadedPrefix {
   readonly keep: NonNullable<Prefilled['keep']>;
 }
 
-/** A prefix from position 0 on, cut in front of its first memory, in plain memory; its values are not scaled. */
+/** The cells of a prefix, cut before the first memory, in plain memory, with unscaled values. */
 export interface PrefixCut {
   readonly header: SequenceState;
   readonly memories: SequenceState;
@@ -54,19 +54,19 @@ export async function exportPrefix(
   return cutPrefix(cells, headerTokens, kv);
 }
 
-/** The prefix in one piece again, values of memories times α. @throws BenchError `unsupported` without cells */
+/** Joins both parts, with the memories' values times α. @throws BenchError `unsupported` without cells */
 export function joinPrefix(
   { header, memories }: PrefixCut,
   alpha: number,
   engine: Engine,
   kv: KvOperations = kvOperations,
 ) {
-  // At its own position: its keys are not rotated again.
+  // The position stays the same, so keys are not rotated.
   const placement = { block: memories, position: memories.positions[0]!, alpha };
   return kv.join(header, [placement], { rotary: requireCells(engine).rotary });
 }
 
-/** Evaluates a prefix in an empty session. @throws BenchError `bad-state` where it has other tokens then */
+/** Evaluates a prefix in the cleared session. @throws BenchError `bad-state` if the session then holds other tokens */
 export async function evaluatePrefix({ tokenIds }: ExactPrefix, { session, signal }: TurnContext): Promise<void> {
   await session.clear();
   await session.evaluate(tokenIds, { signal });
@@ -74,8 +74,8 @@ export async function evaluatePrefix({ tokenIds }: ExactPrefix, { session, signa
 }
 
 /**
- * Stores cells of exact prefixes that are scaled, evicted or quantised, of which no checkpoint can be made; an unscaled copy is
- * written after the answer, without a call of the engine. A hit is one import.
+ * Stores exact prefixes that are scaled, evicted or quantised, for which the engine cannot make checkpoints, as cells. Values
+ * are stored unscaled, after the answer, without calling the engine. A hit costs one import.
  */
 export class PrefixCells {
   readonly #parts: KvParts<KvStore>;
@@ -84,7 +84,7 @@ export class PrefixCells {
     this.#parts = parts;
   }
 
-  /** Brings a prefix into the session, scaled; undefined where none is stored, or what is stored cannot be used. */
+  /** Loads a prefix into the session and scales it; undefined if none is stored or the stored one is unusable. */
   async load(prefix: ExactPrefix, turn: TurnContext): Promise<LoadedPrefix | undefined> {
     const { store, kv, keptAs, evict } = this.#parts;
     const { key, tokenIds, headerTokens } = prefix;
@@ -107,7 +107,7 @@ export class PrefixCells {
     }
   }
 
-  /** Evaluates and scales a prefix, restored at once if quantised. @throws BenchError `bad-state` for other tokens */
+  /** Evaluates, edits and injects a prefix, also with quantisation losses. @throws BenchError `bad-state` for other tokens */
   async compute(prefix: ExactPrefix, turn: TurnContext): Promise<ComputedPrefix> {
     const { engine, kv, evict, keptAs, store } = this.#parts;
     const { key, tokenIds, headerTokens, memoryIds } = prefix;
@@ -133,7 +133,7 @@ export class PrefixCells {
       cells: cut.header.positions.length + cut.memories.positions.length,
       origin: 'computed',
       computeMs,
-      // Leaves the session as it is.
+      // Does not touch the session.
       keep: async () => {
         using cells = quantised === null ? joinPrefix(cut, 1, engine, kv) : null;
         const bytes = quantised ?? writeBlockFile(cells!);
@@ -157,7 +157,7 @@ export class PrefixCells {
 function otherCells(): BenchError {
   return new BenchError(
     'bad-state',
-    'stored KV has other tokens or positions than its key says',
+    'stored KV has other tokens or positions than its key stands for',
     'it will be computed again',
   );
 }

@@ -7,9 +7,9 @@ import { requireCells } from '../../engine/engine-capabilities.ts';
 import type { TokenScorer } from './select-tokens-to-recompute.ts';
 
 export interface TokenScores {
-  /** Of every memory token, in order; nothing of the first block is selected, whatever its scores. */
+  /** One score per memory token, in order. Those of the first block are ignored: it is never recomputed. */
   readonly scores: Float64Array;
-  /** Null where nothing was evaluated. */
+  /** Null if nothing was evaluated. */
   readonly selector: Selector | null;
 }
 
@@ -19,15 +19,15 @@ export interface PromptSuffix {
 }
 
 export interface JoinedBlocks {
-  /** Contiguous, header included. */
+  /** Contiguous, including the header. */
   readonly state: SequenceState;
   readonly header: SequenceState;
-  /** As they were built, in order; the first stands where it was. */
+  /** In order, as they were computed; the first one is already at its final position. */
   readonly blocks: readonly SequenceState[];
   readonly rest: PromptSuffix;
 }
 
-/** The layers that CacheBlend compares: the second is the first whose KV depends on the tokens before it. */
+/** CacheBlend compares the second layer: the first one whose KV depends on preceding tokens. */
 const EARLY_LAYERS = 2;
 
 type Score = (
@@ -50,6 +50,7 @@ const scorers: Readonly<Record<TokenScorer, Score>> = {
   query: attention,
 };
 
+/** Scores tokens by a rule, and reports what that cost. */
 export async function scoreTokensToRecompute(
   by: TokenScorer,
   context: BlockContext,
@@ -60,7 +61,7 @@ export async function scoreTokensToRecompute(
   return { scores, selector: selector.tokens === 0 ? null : { ...selector, ms: performance.now() - begin } };
 }
 
-/** Deviations of KV from a full prefill of all behind the first block. @param fromLayer the first that is compared */
+/** Deviations of KV from a full prefill of all tokens after the first block. @param fromLayer first layer to compare */
 async function deviations(
   context: BlockContext,
   { state, header, blocks }: JoinedBlocks,
@@ -76,13 +77,13 @@ async function deviations(
   return { scores, model: 'whole', tokens: text.evaluatedTokens, layers: state.layout.layers };
 }
 
-/** Tokens whose probabilities are read at once: an engine may hold a whole distribution of each. */
+/** Tokens scored per call: an engine may hold a whole distribution for each. */
 const TOKENS_AT_ONCE = 16;
 
-/** −ln p of the tokens of blocks, as long as their cells are in memory. */
+/** Surprises of each block's tokens, cached while its cells are in memory. */
 const knownSurprises = new WeakMap<SequenceState, readonly number[]>();
 
-/** The surprise of each token, −ln p in nats, given the header and what precedes it in its own block: a block is scored once. */
+/** The surprise of each token, −ln p in nats, given the header and the tokens before it in its block. */
 async function surprises(
   context: BlockContext,
   { header, blocks: [first, ...later] }: JoinedBlocks,
@@ -95,7 +96,7 @@ async function surprises(
     if (known === undefined) {
       known = await scoreBlock(context, header, block);
       knownSurprises.set(block, known);
-      // Of each piece, the tokens in front of it and its own but the last.
+      // Each call evaluates `leastTokens` before its piece, and the piece without its last token.
       const { length } = block.tokenIds;
       tokens += length + Math.ceil(length / TOKENS_AT_ONCE) * (leastTokens - 1);
     }
@@ -104,7 +105,7 @@ async function surprises(
   return { scores: Float64Array.from(scores), model: 'whole', tokens, layers: header.layout.layers };
 }
 
-/** Each piece is scored behind the tokens in front of it, as many as the engine takes at least. */
+/** Scores a block in pieces, each after the minimum number of tokens that the engine must evaluate before it. */
 async function scoreBlock(
   { engine, session, kv, signal }: BlockContext,
   header: SequenceState,
@@ -124,7 +125,7 @@ async function scoreBlock(
   return scores;
 }
 
-/** The attention of the question to each token in the middle layer: earlier ones find little but its own words. */
+/** The question's attention to each token in the middle layer; earlier layers mostly attend to repeated words. */
 async function attention(
   { engine, kv, signal }: BlockContext,
   { state, header, rest: { suffix, question } }: JoinedBlocks,
@@ -143,7 +144,7 @@ async function attention(
   return { scores, model: 'first-layers', tokens: ids.length, layers };
 }
 
-/** Evaluates the tokens of a range again, behind the cells before it. @param state contiguous */
+/** Evaluates the tokens of a range again, after the cells before it. @param state contiguous */
 export async function reevaluate(
   { engine, session, kv, signal }: Pick<BlockContext, 'engine' | 'session' | 'kv' | 'signal'>,
   state: SequenceState,
@@ -158,6 +159,6 @@ export async function reevaluate(
   }
   await session.evaluate(ids, { signal });
   const cells = await session.exportCells({ start, end });
-  // More than there are cells where the engine needs longer calls; later tokens do not change earlier ones.
+  // Evaluates more tokens than the range if the engine has a minimum; later tokens do not change earlier ones.
   return { cells, evaluatedTokens: ids.length, [Symbol.dispose]: () => cells[Symbol.dispose]() };
 }

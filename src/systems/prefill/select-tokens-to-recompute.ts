@@ -3,18 +3,17 @@ import { SeededRandom } from '../../base/seeded-random.ts';
 import type { TokenId, TokenRange } from '../../engine/token-id.ts';
 
 /**
- * A rule that selects tokens of joined blocks to be evaluated again. The first block attended to all that precedes it when it was
- * built, so that nothing of it is ever selected.
+ * A rule that selects tokens of joined blocks to be recomputed. The first block is never selected: when it was computed, it
+ * attended to everything before it.
  *
- * `link`: the first tokens of each block, Infinity for all; LegoLink in EPIC, arXiv 2410.15332. The others select a share of
- * the memory tokens, from 0 to 1, at most all those behind the first block. `first`: dealt to the blocks in turn,
- * each from its beginning. `random`: evenly over all tokens, the control of every other rule; `asMany` as another rule
- * selects at that share. `ranked`: whole blocks, the best retrieved first. The other rules take the tokens of the highest
- * scores, which the caller provides.
+ * `link` selects the first tokens of each block (Infinity: all); LegoLink in EPIC, arXiv 2410.15332. The other rules select a
+ * share of the memory tokens, from 0 to 1, at most all tokens after the first block. `first`: from the beginning of each
+ * block, evenly over the blocks. `random`: drawn uniformly, the control for the other rules; with `asMany`, as many tokens as that rule selects
+ * at the same share. `ranked`: whole blocks, best retrieved first. The rest select the tokens with the highest scores.
  *
- * Tokens are taken in pieces: whole blocks by `ranked`, else `run` neighbours (default 1), counted from the beginning of their
- * block, whose last piece may be shorter. The first piece that does not fit into the share ends it, but a share above 0 takes
- * at least one.
+ * Tokens are taken in pieces: whole blocks for `ranked`, else runs of `run` tokens (default 1) from the beginning of each
+ * block; the last run of a block may be shorter. Selection stops at the first piece that exceeds the share, but a share above
+ * 0 selects at least one piece.
  */
 export type TokenSelection =
   | { readonly by: 'link'; readonly tokens: number }
@@ -24,10 +23,10 @@ export type TokenSelection =
   | ScoredSelection;
 
 /**
- * `cacheblend-oracle` and `cacheblend`: the tokens whose KV deviates most between the joined blocks and a full prefill, over all
- * layers (which no deployment can know) or in the second layer alone; CacheBlend, arXiv 2405.16444. `informative`: those that
- * the tokens before them in their own block make least likely; `ranked-informative`: those of the best retrieved block, then of
- * the next. `query`: those that the question attends to most in the middle layer; ProphetKV, arXiv 2602.02579.
+ * `cacheblend`: tokens whose KV in the second layer deviates most between joined blocks and a full prefill; CacheBlend, arXiv
+ * 2405.16444. `cacheblend-oracle`: the same over all layers, which no deployment can know. `informative`: tokens that are least
+ * likely given the tokens before them in their block; `ranked-informative`: all from the best retrieved block first, then the
+ * next. `query`: tokens that the question attends to most in the middle layer; ProphetKV, arXiv 2602.02579.
  */
 export interface ScoredSelection {
   readonly by: TokenScorer;
@@ -41,13 +40,13 @@ export type TokenScorer = (typeof tokenScorers)[number];
 
 export interface SelectableBlock {
   readonly tokenIds: ArrayLike<TokenId>;
-  /** The rank of its memory among the retrieved, 0 for the best. */
+  /** Retrieval rank of its memory; 0 is the best. */
   readonly rank: number;
 }
 
 /**
- * The selected tokens as ranges, from the first block's first token. The same blocks get the same tokens; a larger share gets
- * those of a smaller one and more. @param scores of all tokens, where the rule needs them and `leavesChoice`
+ * The selected tokens as ranges, counted from the first block's first token. Deterministic; a larger share selects a superset.
+ * @param scores of all tokens, needed if `isScored` and `leavesChoice`
  */
 export function selectTokensToRecompute(
   selection: TokenSelection,
@@ -79,19 +78,19 @@ export function isScored(selection: TokenSelection): selection is ScoredSelectio
   return tokenScorers.some((scorer) => scorer === selection.by);
 }
 
-/** True where a share takes some of the tokens that may be selected, and not all of them. */
+/** True if the share selects some, but not all, of the selectable tokens. */
 export function leavesChoice(share: number, blocks: readonly SelectableBlock[]): boolean {
   const budget = tokenBudget(share, blocks);
   return budget > 0 && budget < countMemoryTokens(blocks.slice(1));
 }
 
-/** Neighbours of one block that are taken together. */
+/** Neighbouring tokens of one block that are selected together. */
 interface Piece extends TokenRange {
   readonly place: number;
   readonly rank: number;
 }
 
-/** Tokens that a share allows: of all memory tokens, at most those behind the first block. */
+/** How many tokens a share of all memory tokens allows; at most those after the first block. */
 function tokenBudget(share: number, blocks: readonly SelectableBlock[]): number {
   return Math.min(Math.round(share * countMemoryTokens(blocks)), countMemoryTokens(blocks.slice(1)));
 }
@@ -104,7 +103,7 @@ export function countTokens(ranges: readonly TokenRange[]): number {
   return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
-/** All pieces behind the first block, those to be taken first in front. */
+/** All pieces after the first block, in the order in which they are selected. */
 function inOrder(
   selection: Exclude<TokenSelection, { by: 'link' }>,
   later: readonly Piece[],
@@ -141,7 +140,7 @@ function meanScore(scores: ArrayLike<number>, { start, end }: TokenRange): numbe
   return sum / (end - start);
 }
 
-/** In order, neighbours as one range, without empty ones. */
+/** Sorts ranges, drops empty ones and merges touching ones. */
 function merge(ranges: readonly TokenRange[]): TokenRange[] {
   const result: TokenRange[] = [];
   for (const range of ranges.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start)) {

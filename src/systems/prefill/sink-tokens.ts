@@ -2,18 +2,22 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
 
-/** The first tokens, where sinks lie. @see StreamingLLM, arXiv 2309.17453 @throws BenchError `bad-option` if fewer */
+/**
+ * The first header tokens, which serve as attention sinks.
+ * @throws BenchError `bad-option` if the header is too short
+ * @see StreamingLLM, arXiv 2309.17453
+ */
 export function sinkTokens({ sink }: BlockMaking, header: readonly TokenId[]): readonly TokenId[] {
   if (sink === undefined) return [];
   if (sink.tokens <= header.length) return header.slice(0, sink.tokens);
   throw new BenchError(
     'bad-option',
-    `@sink=${sink.tokens}: the prompt has ${header.length} tokens in front of its memories`,
+    `@sink=${sink.tokens}: the prompt has only ${header.length} tokens before its memories`,
     `choose at most ${header.length}`,
   );
 }
 
-/** Sink tokens that stay in front of each block in the sequence, besides those of the prompt: 0 where they are dropped. */
+/** Extra sink tokens that stay before each block in the sequence; 0 if they are dropped. */
 export function keptSinkTokens({ sink }: BlockMaking): number {
   return sink?.kept === true ? sink.tokens : 0;
 }

@@ -2,7 +2,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { PrefillAccount, Prefilled, PrefillStrategy } from './prefill-strategy.ts';
 
-/** The whole prompt as text, evaluated from the first token in every turn. It stores nothing. */
+/** Evaluates the whole prompt from the first token in every turn. Stores nothing. */
 export const textPrefill: PrefillStrategy = {
   prefill: ({ tokenIds }, { session }) => prefillAsText(session, tokenIds),
   forget: () => Promise.resolve(0),
@@ -10,7 +10,7 @@ export const textPrefill: PrefillStrategy = {
   stats: () => null,
 };
 
-/** Prefills nothing, so that the whole prompt is evaluated as text: an empty session, all tokens in the suffix. */
+/** Clears the session and puts the whole prompt into the suffix, to be evaluated as text. */
 export async function prefillAsText(session: EngineSession, tokenIds: readonly TokenId[]): Promise<Prefilled> {
   await session.clear();
   return {
@@ -22,7 +22,7 @@ export async function prefillAsText(session: EngineSession, tokenIds: readonly T
   };
 }
 
-/** The account of a prompt given as text. @param resident tokens found in a cache */
+/** The account of a text prompt. @param resident tokens found in a prefix cache */
 export function textAccount({ length }: readonly TokenId[], resident: number): PrefillAccount {
   return { cache: 'bypass', built: 0, recomputed: 0, resident, positions: length };
 }

@@ -10,22 +10,22 @@ function sameTokens(a: ArrayLike<TokenId>, b: ArrayLike<TokenId>): boolean {
   return a.length === b.length && Array.prototype.every.call(a, (token, index) => token === b[index]);
 }
 
-/** @throws BenchError `bad-state` where a state has other tokens than those that its key was made of */
+/** @throws BenchError `bad-state` if KV has other tokens than its key was made of */
 export function requireTokens(found: ArrayLike<TokenId>, wanted: readonly TokenId[]): void {
   if (sameTokens(found, wanted)) return;
   throw new BenchError(
     'bad-state',
-    'the KV holds other tokens than its key says',
-    'try again; if it happens again the engine is at fault: open another',
+    'KV holds other tokens than its key stands for',
+    'try again; if it happens again, the engine is faulty: use another one',
   );
 }
 
-/** As `requireTokens`, of a session: by the engine's own list, where it gives one. */
+/** Like `requireTokens`, for the tokens that the session reports. */
 export async function requireInSession(session: EngineSession, wanted: readonly TokenId[]): Promise<void> {
   requireTokens(session.tokens, wanted);
 }
 
-/** True for the cells of these tokens from `start` on, or, after an eviction, as many of them as it leaves. */
+/** True if the cells hold the wanted tokens from position `start` on; after an eviction, as many of them as it leaves. */
 export function holdsTokens(
   { tokenIds, positions }: SequenceState,
   start: number,
@@ -35,18 +35,18 @@ export function holdsTokens(
   if (eviction === null) {
     return sameTokens(tokenIds, wanted) && positions.every((position, cell) => position === start + cell);
   }
-  const isOwn = (position: number, cell: number): boolean =>
+  const isExpected = (position: number, cell: number): boolean =>
     position >= start &&
     position > (positions[cell - 1] ?? -1) &&
     (tokenIds[cell] === UNKNOWN_TOKEN || tokenIds[cell] === wanted[position - start]);
   return (
     positions.length === keptTokens(wanted.length, eviction) &&
     positions.at(-1) === start + wanted.length - 1 &&
-    positions.every(isOwn)
+    positions.every(isExpected)
   );
 }
 
-/** The token at each position up to the last one, of cells with a position of their own each; −1 where it is not known. */
+/** The token at each position up to the last one; −1 if unknown. @param cells at distinct positions */
 export function tokensByPosition({ tokenIds, positions }: SequenceState): TokenId[] {
   const tokens = Array.from({ length: Math.max(...positions) + 1 }, () => UNKNOWN_TOKEN);
   positions.forEach((position, cell) => (tokens[position] = tokenIds[cell]!));
@@ -57,7 +57,7 @@ export function isBadState(error: unknown): boolean {
   return error instanceof BenchError && error.code === 'bad-state';
 }
 
-/** Computes KV, once more where it has other tokens. @throws BenchError `bad-state` at the second time */
+/** Computes KV, and tries once more if it has other tokens. @throws BenchError `bad-state` if the second try fails too */
 export async function computeExactly<T>(compute: () => Promise<T>, store: { countRejected: () => void }): Promise<T> {
   try {
     return await compute();
@@ -74,7 +74,7 @@ export interface StoredTokens {
   readonly memoryIds: readonly string[];
 }
 
-/** Restores a checkpoint and gives its bytes; undefined where none is stored, or it has other tokens: then it is rejected. */
+/** Restores a checkpoint and returns its size in bytes; undefined if none is stored, or it is rejected for other tokens. */
 export async function restoreCheckpoint(
   store: KvStore,
   { key, tokenIds }: Omit<StoredTokens, 'memoryIds'>,
@@ -94,7 +94,7 @@ export async function restoreCheckpoint(
   }
 }
 
-/** Stores a checkpoint of these tokens and gives its bytes; undefined for an aborted turn, or other tokens. */
+/** Stores a checkpoint of these tokens and returns its size in bytes; undefined after an aborted turn, or for other tokens. */
 export async function storeCheckpoint(
   store: KvStore,
   { key, tokenIds, memoryIds }: StoredTokens,
