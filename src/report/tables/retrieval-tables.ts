@@ -89,12 +89,12 @@ function strategiesTable(
   });
 }
 
-/** Numbers of memories that the ingress filters of strategies would have dropped. */
+/** How many memories the ingress filter of a strategy would have admitted, refused or ignored. */
 function filterNotes({ stats }: RetrievalMeasurements): string[] {
   return Object.entries(stats).flatMap(([strategy, { wouldBeFiltered: counts }]) => {
     if (typeof counts !== 'object' || counts === null) return [];
-    const dropped = Object.entries(counts).map(([reason, count]) => `${reason} ${String(count)}`);
-    return `The ingress filter of ${strategy}, which guards only its working memory, would have dropped: ${dropped.join(', ')}.`;
+    const verdicts = Object.entries(counts).map(([reason, count]) => `${reason} ${String(count)}`);
+    return `The ingress filter of ${strategy} acts only on working memory; its verdicts on all memories: ${verdicts.join(', ')}.`;
   });
 }
 
