@@ -5,7 +5,7 @@ import { embedders, type PromptDefaults } from '../models/model-registry.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { armObstacle } from '../eval/run/plan/runnable-arms.ts';
 import { registryEntry } from '../eval/run/plan/resolve-model-options.ts';
-import { askedInWords } from '../report/list-command-tables.ts';
+import { promptFormText } from '../report/list-command-tables.ts';
 import { printable } from '../render/printable.ts';
 import { coloured, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, padText } from '../render/wrap-text.ts';
@@ -74,7 +74,7 @@ function facts(abilities: ModelAbilities): Readonly<Record<string, string>> {
       registry === null
         ? 'no entry: prompted with the general defaults'
         : `${registry.name}, ${registry.licence}, ${IN_CACHE[registry.kept]}`,
-    prompt: `${askedInWords(asked)}; ${systemPrompt === '' ? 'no system prompt' : `system prompt ${quoted}`}`,
+    prompt: `${promptFormText(asked)}; ${systemPrompt === '' ? 'no system prompt' : `system prompt ${quoted}`}`,
     embedder: abilities.embedder,
     'stops at':
       abilities.stopTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || 'no token named in its file',

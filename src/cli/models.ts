@@ -14,7 +14,7 @@ import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../models/model-registry.ts';
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
-import { askedInWords, megabytes, modelsTable } from '../report/list-command-tables.ts';
+import { promptFormText, megabytes, modelsTable } from '../report/list-command-tables.ts';
 import { withInterrupt } from './with-interrupt.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printResult, terminalPage } from './output.ts';
@@ -187,7 +187,7 @@ function importedLine({ name, kept, missing, asked, bytes, summary }: ModelRow):
     return `${name}: incomplete: it still lacks ${missing.map((file) => file.name).join(', ')}${where}`;
   }
   const known = summary === null ? 'not in the registry' : kept === 'ships' ? 'it ships with the bench' : summary;
-  return `${name}: complete, ${megabytes(bytes)}: ${known}${asked === null ? '' : `; ${askedInWords(asked)}`}`;
+  return `${name}: complete, ${megabytes(bytes)}: ${known}${asked === null ? '' : `; ${promptFormText(asked)}`}`;
 }
 
 /** @throws BenchError `bad-option` with the nearest name */

@@ -91,7 +91,7 @@ export function modelsTable(models: readonly ShownModel[]): Table {
     weights: ({ weights }) => sharesText(weights ?? []) || null,
     measured: ({ measured }) => measured,
     embedder: ({ embedder }) => embedder,
-    prompt: ({ asked }) => asked && askedInWords(asked),
+    prompt: ({ asked }) => asked && promptFormText(asked),
   });
 }
 
@@ -102,7 +102,7 @@ function sharesText(weights: NonNullable<ShownModel['weights']>): string {
 }
 
 /** `chat template, answer begins "According to your notes,"` */
-export function askedInWords({ template, answerPrefix }: NonNullable<ShownModel['asked']>): string {
+export function promptFormText({ template, answerPrefix }: NonNullable<ShownModel['asked']>): string {
   const form = template === 'chat' ? 'chat template' : 'plain form';
   if (answerPrefix === 'none') return form;
   return `${form}, answer begins ${answerPrefix === 'item' ? "with the item's own words" : `"${answerPrefix}"`}`;

@@ -10,7 +10,7 @@ import { capitalised, listed, lossText, groupDifferences } from './title-wording
 
 const ALL = 'All questions';
 
-/** One method at one budget in one panel: quality in % of that of text, and TTFT relative to query-only. */
+/** One method at one budget in one panel: quality in % of text, and TTFT relative to query-only. */
 interface Point extends ReturnType<typeof keptFields>, FigureRow {
   readonly panel: string;
   readonly method: string;

@@ -17,7 +17,7 @@ import { rowLinks } from './row-links.ts';
 import { style } from './report-style.ts';
 import { verdictSection } from './verdict-section.ts';
 
-/** Content Security Policy: allows the page's own style and script, and nothing from elsewhere, whatever the data hold. */
+/** Content Security Policy: allows only the style and script of this page, even if data contain markup. */
 const scriptHash = createHash('sha256').update(reportScript).digest('base64');
 const contentPolicy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${scriptHash}'; base-uri 'none'; form-action 'none'`;
 

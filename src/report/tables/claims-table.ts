@@ -22,7 +22,7 @@ const claim = z.strictObject({
     .array(
       z.strictObject({
         arm: z.string(),
-        /** What to show: the primary metric in % of that of text, their difference, or the ratio of times to first token. */
+        /** What to show: the primary metric in % of text, the difference to text, or the ratio of times to first token. */
         as: z.enum(['kept', 'difference', 'time']),
       }),
     )
