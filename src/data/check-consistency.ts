@@ -8,12 +8,12 @@ import { byAge } from './visible-memories.ts';
 import type { Report } from './dataset-finding.ts';
 import { unexpectedValue } from './check-schema.ts';
 
-/** An id among those of all users: it is unique for its user alone. */
+/** Key of an id among all users, since ids are unique only within a user. */
 export function scopedId(userId: string, id: string): string {
   return JSON.stringify([userId, id]);
 }
 
-/** The first record of each id of a user; others are reported. */
+/** First record of each id, by `scopedId`; repeated ids are reported. */
 function byId<Field extends string, T extends Readonly<Record<Field | 'userId', string>>>(
   records: readonly Placed<T>[],
   field: Field,
@@ -26,14 +26,15 @@ function byId<Field extends string, T extends Readonly<Record<Field | 'userId', 
     const first = found.get(key);
     if (first === undefined) found.set(key, placed);
     else {
-      const got = `${formatValue(id)}, which ${first.place} has`;
+      const got = `${formatValue(id)}, as in ${first.place}`;
       const hint = 'the ids of a user are unique';
-      report('duplicate-id', unexpectedValue(`${placed.place}: ${field}`, 'an id of its own', got, hint));
+      report('duplicate-id', unexpectedValue(`${placed.place}: ${field}`, 'a unique id', got, hint));
     }
   }
   return found;
 }
 
+/** Checks the memories that a record names, and the order of times. */
 export class ReferenceCheck {
   /** By `scopedId`. */
   readonly #memories: ReadonlyMap<string, Placed<MemoryRecord>>;
@@ -50,15 +51,15 @@ export class ReferenceCheck {
     for (const old of this.#named(placed, 'supersedes', supersedes)) {
       if (byAge(old, record) < 0) continue;
       const got = `${formatValue(supersedes)}, created ${old.createdAt}`;
-      const hint = 'the later memory supersedes the earlier one';
+      const hint = 'only a later memory can supersede an earlier one';
       this.#report('supersedes', unexpectedValue(`${place}: supersedes`, 'an earlier memory', got, hint));
     }
     if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
       const got = `${formatValue(updatedAt)}, created ${createdAt}`;
-      const hint = 'correct one of the two, or leave it out';
+      const hint = 'correct one of the two, or leave out updatedAt';
       this.#report(
         'updated-before-created',
-        unexpectedValue(`${place}: updatedAt`, 'a time from createdAt on', got, hint),
+        unexpectedValue(`${place}: updatedAt`, 'a time not before createdAt', got, hint),
       );
     }
     this.#named(placed, 'links', links);
@@ -78,7 +79,7 @@ export class ReferenceCheck {
     }
     const twice = passages.find((id, index) => passages.indexOf(id) !== index);
     if (twice !== undefined) {
-      const hint = 'list memories from the best to the last';
+      const hint = 'list each memory once, the best first';
       this.#report(
         'passages',
         unexpectedValue(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint),
@@ -97,12 +98,12 @@ export class ReferenceCheck {
       if (Date.parse(createdAt) <= askedMs) continue;
       const got = `${formatValue(memoryId)}, created ${createdAt}`;
       const hint = 'a question sees only memories that exist when it is asked';
-      const error = unexpectedValue(`${placed.place}: ${field}`, 'a memory from before askedAt', got, hint);
+      const error = unexpectedValue(`${placed.place}: ${field}`, 'a memory created before askedAt', got, hint);
       this.#report(field === 'evidence' ? 'evidence-after-question' : field, error);
     }
   }
 
-  /** The memories that a field names; ids that name no memory of the user are reported. */
+  /** Resolves the ids that a field names; ids of no memory of the user are reported. */
   #named(
     { record: { userId }, place }: Placed<{ readonly userId: string }>,
     field: 'supersedes' | 'links' | 'evidence' | 'passages',
@@ -122,13 +123,16 @@ export class ReferenceCheck {
   }
 }
 
-/** Checks that every item lists passages, which retriever `given` needs. @throws BenchError `bad-data` naming the first that does not */
+/**
+ * Checks that all items list passages, for retriever `given`.
+ * @throws BenchError `bad-data` naming the first without
+ */
 export function requirePassages(items: readonly Placed<ItemRecord>[]): void {
   const without = items.filter(({ record }) => record.passages === undefined);
   const [first] = without;
   if (first === undefined) return;
   const got = `nothing (${without.length} of ${items.length} items list none)`;
-  const hint = 'list memoryIds from the best to the last, [] where nothing was found, or choose another --retriever';
+  const hint = 'list memoryIds, the best first ([] if none was found), or choose another --retriever';
   throw unexpectedValue(`${first.place}: passages`, 'for --retriever given', got, hint);
 }
 
@@ -145,7 +149,7 @@ function checkUsers({ header, memories, items, questions }: DatasetRecords, repo
   }
 }
 
-/** Checks the records of a file against one another: ids, references, times, users, and that it has items. */
+/** Checks the records of a file against one another: ids, references, times, users, and that there are items. */
 export function checkConsistency(records: DatasetRecords, report: Report): void {
   const memories = byId(records.memories, 'memoryId', report);
   const all: readonly Placed<ItemRecord | QuestionRecord>[] = [...records.items, ...records.questions];
@@ -157,7 +161,7 @@ export function checkConsistency(records: DatasetRecords, report: Report): void 
   checkUsers(records, report);
   const [first] = records.questions;
   if (first !== undefined && records.items.length > 0) {
-    const hint = 'put questions without answers into a file of their own';
+    const hint = 'put questions without answers into a separate file';
     report('schema', unexpectedValue(`${first.place}: type`, 'item, as in the rest of the file', '"question"', hint));
   }
   if (all.length > 0) return;

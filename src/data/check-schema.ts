@@ -3,7 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { formatValue } from '../base/format-value.ts';
 
-/** Error for a value other than the expected one. @param at place and field @param got the shown value */
+/** Error for an unexpected value. @param at place and field @param got the value, formatted */
 export function unexpectedValue(at: string, expectation: string, got: string, hint: string): BenchError {
   return new BenchError('bad-data', `${at} expected ${expectation}, got ${got}`, hint);
 }
@@ -18,7 +18,7 @@ function fieldName(path: readonly PropertyKey[]): string {
   return parts.join('').replace(/^\./, '');
 }
 
-/** Fields of the object at a path, such as those of a message of the history. */
+/** Names of the fields of the object at a path, such as `history[0]`. */
 function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) {
     return fieldsAt(schema.unwrap() as z.ZodType, path);
@@ -30,7 +30,7 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return fieldsAt((schema.shape as Record<PropertyKey, z.ZodType>)[field]!, rest);
 }
 
-/** Fields that a conversion generates where they are missing. */
+/** Fields that `data convert` generates if they are missing. */
 const generatedFields: readonly string[] = ['memoryId', 'createdAt', 'itemId', 'askedAt'];
 
 function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schema: z.ZodObject): BenchError {
@@ -39,7 +39,11 @@ function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schem
   if (issue.code === 'unrecognized_keys') {
     const field = issue.keys[0]!;
     const name = fieldName([...issue.path, field]);
-    return new BenchError('bad-data', `${place}: ${name} is no field of this record${didYouMean(field, fields)}`, hint);
+    return new BenchError(
+      'bad-data',
+      `${place}: ${name} is not a field of this record${didYouMean(field, fields)}`,
+      hint,
+    );
   }
   const value = issue.path.reduce<unknown>(
     (object, key) => (object as Record<PropertyKey, unknown> | undefined)?.[key],
@@ -51,10 +55,10 @@ function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schem
   const message = `${place}: ${field}${field === '' ? '' : ' '}${expectation(issue)}, got ${formatValue(value)}${near}`;
   if (value !== undefined || !generatedFields.includes(field)) return new BenchError('bad-data', message, hint);
   const convert = `npx dki-bench data convert ${place.replace(/:\d+$/u, '')} --from jsonl --out ready.jsonl`;
-  return new BenchError('bad-data', message, `ids and times can be made up: ${convert}; ${hint}`);
+  return new BenchError('bad-data', message, `to generate ids and times: ${convert}; ${hint}`);
 }
 
-/** Checks a value, and fills in defaults. @throws BenchError `bad-data` naming place, field, and both values */
+/** Checks a value, and fills in defaults. @throws BenchError `bad-data` naming place, field and value */
 export function checkSchema<Schema extends z.ZodObject>(
   schema: Schema,
   value: unknown,

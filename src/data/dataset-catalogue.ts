@@ -8,10 +8,10 @@ import type { Dataset } from './dataset.ts';
 import { readDataset } from './read-dataset.ts';
 import type { WrittenRecord } from './record-schemas.ts';
 
-/** A public data set, whose file a user brings: what it is, and on which terms. */
+/** A public data set, whose file users download: what it is, its licence, and where the file is. */
 export type PublicDatasetEntry = ReturnType<typeof publicDatasets>[number];
 
-/** A data set that can be named: it ships, it is generated from a seed, or both. */
+/** A data set known by name: shipped, generated from a seed, or both. */
 export interface CatalogueEntry {
   readonly name: string;
   readonly ships: boolean;
@@ -20,11 +20,11 @@ export interface CatalogueEntry {
   readonly users: number;
   readonly memories: number;
   readonly items: number;
-  /** Of the file's bytes; for one that does not ship, of the bytes that its preset seed and users give. */
+  /** Hash of the file; if it does not ship, of the file that the preset seed and users generate. */
   readonly sha256: string;
 }
 
-/** Lists the data sets that can be named, those that ship first. @param window that generated ones have to fit */
+/** Lists the data sets known by name, shipped ones first. @param window that generated memories must fit */
 export async function datasetCatalogue(window: ContextWindow): Promise<CatalogueEntry[]> {
   const shipped = shippedDatasets();
   const entries: CatalogueEntry[] = [];

@@ -1,6 +1,6 @@
 import type { BenchError } from '../base/bench-error.ts';
 
-/** Names of the rules of a valid data set, for programs that look for one. */
+/** Rules that every data set must meet, as findings name them. */
 export type Rule =
   | 'schema'
   | 'header'
@@ -13,7 +13,7 @@ export type Rule =
   | 'absent-with-evidence'
   | 'passages';
 
-/** Rules for data that the bench reads, but whose measurements may mislead. */
+/** Rules against data that the bench can read, but that make measurements misleading. */
 export type LintRule =
   | 'superseded-answer'
   | 'leak'
@@ -23,12 +23,12 @@ export type LintRule =
   | 'user-without-items'
   | 'language';
 
-/** Receives the problems of a file one by one; if it throws, the first problem ends the check. */
+/** Receives each problem of a file. It may throw to stop at the first. */
 export type Report = (rule: Rule, problem: BenchError) => void;
 
 /**
- * One problem of a data set. An `error` makes the bench refuse it, or makes a score contradict itself; a `warning` is for
- * its author to check.
+ * A problem of a data set. `error`: the bench refuses it, or a score would be wrong; `warning`: for its author to
+ * check.
  */
 export interface Finding {
   readonly severity: 'error' | 'warning';

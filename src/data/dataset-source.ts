@@ -7,17 +7,17 @@ import type { PublicDataOrigin } from './dataset.ts';
 import type { FileLine, FileLines } from './text-file.ts';
 import { recordLines } from './record-lines.ts';
 
-/** The lines of a data set, of a file or converted on the way, and what they are called in messages. */
+/** The lines of a data set, read or converted from a file; `place` names it in messages. */
 export interface DatasetSource {
   readonly place: string;
   readonly lines: FileLines;
-  /** Of a public data set: where it comes from; known after the last line was read. */
+  /** Origin of a public data set, else undefined. Call it after the last line. */
   readonly brought: () => PublicDataOrigin | undefined;
 }
 
 export type DatasetOptions = Pick<BenchConfig, 'dataset' | 'dataFile' | 'errata'>;
 
-/** A data set of a file in JSON Lines, or of one JSON list, packed by gzip or not. */
+/** A file in JSON Lines, or with one JSON list, gzipped or not. */
 export function fileSource(path: string): DatasetSource {
   return { place: path, lines: recordLines(path), brought: () => undefined };
 }
@@ -37,14 +37,14 @@ function publicSource(name: PublicDatasetName, file: string, errata: string | un
     lines: { [Symbol.asyncIterator]: lines, sha256: () => hash.digest('hex') },
     brought: () => {
       const { file: sha256, errata: errataSha256 } = converted.sha256()!;
-      // Notes stand in reports, which know no folders of this machine.
+      // Notes appear in reports, which must not name folders of this machine.
       const notes = converted.notes().map((note) => note.replaceAll(file, basename(file)));
       return { sha256, ...(errataSha256 === undefined ? {} : { errataSha256 }), notes };
     },
   };
 }
 
-/** The data sets that the options name, in their order. @throws BenchError `bad-option` for errata that do not fit */
+/** The data sets that the options name, in that order. */
 export function datasetSources({ dataset, dataFile = {}, errata }: DatasetOptions): DatasetSource[] {
   return dataset.map((name) =>
     isPublicDataset(name)

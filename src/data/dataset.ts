@@ -7,7 +7,7 @@ export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
 /** A question with its gold answer; `answer` null means that abstaining is the only right answer. */
 export type DatasetItem = Readonly<Omit<ItemRecord, 'type'>>;
 
-/** A file's own statements, for the description of every run that asks it. */
+/** What a file declares about itself; every run on the file records it. */
 export type DatasetDeclaration = Readonly<
   Pick<DatasetRecord, 'primaryMetric' | 'split' | 'licence' | 'texts' | 'note'>
 >;
@@ -26,29 +26,29 @@ export interface DatasetUser {
   readonly items: readonly DatasetItem[];
 }
 
-/** The origin of a public data set: a file of others that a user brought. */
+/** Origin of a public data set, whose file users download themselves. */
 export interface PublicDataOrigin {
-  /** Of the file's bytes. */
+  /** Hash of the downloaded file. */
   readonly sha256: string;
-  /** Of those of published errata, where they were applied. */
+  /** Hash of the errata file, if one was applied. */
   readonly errataSha256?: string;
   readonly notes: readonly string[];
 }
 
-/** A data set: users with their memories and questions. Its own language profile is that of all its users. */
+/** A data set: users with their memories and questions. Its language profile is the default for users. */
 export interface Dataset extends UserLanguage {
   readonly name: string;
-  /** Of the file's bytes; of a public data set, of those that it was converted to. */
+  /** Hash of the file; for a public data set, of the converted lines. */
   readonly sha256: string;
   readonly declared: DatasetDeclaration;
-  /** Missing where the data are the project's or the user's own. */
+  /** Only for public data sets. */
   readonly brought?: PublicDataOrigin;
   readonly users: readonly DatasetUser[];
-  /** The place of each item, `file:line`, by its id; missing for data that were not read from a file. */
+  /** `file:line` of each item, by item id. Missing if the data were not read from a file. */
   readonly places?: ReadonlyMap<string, string>;
 }
 
-/** True where the data say what answers an item: memories, its conversation, or nothing at all. */
+/** True if the data say what answers an item: memories, its conversation, or nothing. */
 export function evidenceIsKnown({
   answer,
   evidence,

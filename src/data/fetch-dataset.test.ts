@@ -69,14 +69,14 @@ describe('a public data set', () => {
     await expectFailure(fetchDataset(offer()), 'bad-data', changed);
     rmSync(path);
     await using other = await HubServer.start({ [name]: Buffer.from(JSON.stringify(questions.slice(2))) });
-    const another = /musique-s is another file than at its first fetch/;
+    const another = /musique-s differs from the first fetch/;
     await expectFailure(fetchDataset(offer(other)), 'bad-data', another, /delete \S+\/data\/musique-s\.json\.sha256/);
     expect(kept()).toEqual(['musique-s.json.sha256']);
   });
 
   it('that is something else leaves nothing behind', async () => {
     await using page = await HubServer.start({ [name]: Buffer.from('<html>Not found</html>') });
-    const none = /data\.json: what it gives is not musique-s: .*is not JSON/;
+    const none = /data\.json: the file is not musique-s: .*is not JSON/;
     await expectFailure(fetchDataset(offer(page)), 'bad-data', none);
     expect(kept()).toEqual([]);
     const missing = { ...offer(), address: `${server.endpoint}/org/repo/resolve/main/no.json` };

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
-import { describeUnprovenFile } from '../models/hub/describe-remote-file.ts';
+import { describeFileWithoutChecksum } from '../models/hub/describe-remote-file.ts';
 import { fetchedFile, type PublicDatasetName, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { datasetSources } from './dataset-source.ts';
 import type { DatasetStatistics } from './verify/dataset-statistics.ts';
@@ -15,9 +15,9 @@ export type DatasetOffer = ReturnType<typeof datasetOffer>;
 export type FetchedDataset = Awaited<ReturnType<typeof fetchDataset>>;
 
 /**
- * A fetch before it is confirmed: the file, its address, its terms.
- * @param address in place of the published one
- * @throws BenchError `bad-option` for an address that is none, and for a set that needs one
+ * A download for the user to confirm: file, address, licence.
+ * @param givenAddress replaces the published address
+ * @throws BenchError `bad-option` if the address is invalid, or if none is given or published
  */
 export function datasetOffer(
   name: PublicDatasetName,
@@ -39,9 +39,9 @@ export function datasetOffer(
 }
 
 /**
- * Fetches a public data set into the cache, or takes the one that lies there. No hash of these files is published: that of the
- * first fetch is recorded beside the file, in hex, and every later fetch must have it.
- * @throws BenchError `network`, `not-found`, `disk`; `bad-data` for a file that is no such set, or another than before
+ * Fetches a public data set unless it is in the cache. Publishers give no hashes, so that of the first fetch is
+ * recorded beside the file, and later fetches must match it.
+ * @throws BenchError `network`, `not-found`, `disk`; `bad-data` for a file of other content, or another hash
  */
 export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions = {}) {
   const { name, address, path, isFetched } = offer;
@@ -49,7 +49,7 @@ export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions
   const before = existsSync(record) ? readFileSync(record, 'utf8').trim() : undefined;
   const arrived = isFetched ? path : `${path}.new`;
   if (!isFetched) {
-    const remote = await describeUnprovenFile(address, options);
+    const remote = await describeFileWithoutChecksum(address, options);
     await downloadFile(remote, arrived, { ...options, name, hub: { endpoint: address, token: undefined } });
   }
   const sha256 = await fileChecksum(arrived);
@@ -66,14 +66,14 @@ export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions
   }
 }
 
-/** Reads a fetched file as what it should be. @throws BenchError `bad-data` for any other file */
+/** Counts the records of a fetched file. @throws BenchError `bad-data` if it is not this data set */
 async function countRecords({ name, address }: DatasetOffer, file: string): Promise<DatasetStatistics> {
   const [source] = datasetSources({ dataset: [name], dataFile: { [name]: file } });
   try {
     return (await verifySource(source!)).statistics;
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
-    const message = `${address}: what it gives is not ${name}: ${error.message}`;
+    const message = `${address}: the file is not ${name}: ${error.message}`;
     throw new BenchError('bad-data', message, 'give another address with --address URL', error);
   }
 }
@@ -83,9 +83,7 @@ function otherBytes(
   record: string,
   { before, sha256 }: { readonly before: string; readonly sha256: string },
 ): BenchError {
-  const what = isFetched
-    ? `${path} was changed since its first fetch`
-    : `${name} is another file than at its first fetch`;
-  const hint = `where that is right, delete ${isFetched ? `${path} and ` : ''}${record}, and fetch it again`;
+  const what = isFetched ? `${path} was changed since its first fetch` : `${name} differs from the first fetch`;
+  const hint = `if the new file is right, delete ${isFetched ? `${path} and ` : ''}${record}, and fetch it again`;
   return new BenchError('bad-data', `${what}: sha256 ${sha256}, before ${before}`, hint);
 }

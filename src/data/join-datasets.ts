@@ -5,7 +5,7 @@ import type { Dataset, DatasetUser } from './dataset.ts';
 import { type DatasetOptions, datasetSources } from './dataset-source.ts';
 import { readDatasetSource } from './read-dataset.ts';
 
-/** The data sets of a run, one or several, in the order in which they were named; each user keeps their own language profile. */
+/** The data sets of a run, one or several, in the order named. */
 export type RunDatasets = ReturnType<typeof joinDatasets>;
 
 interface PlacedDataset {
@@ -21,7 +21,7 @@ const ids: Readonly<Record<string, (user: DatasetUser) => readonly string[]>> = 
   conversation: ({ items }) => items.flatMap(({ conversation }) => conversation ?? []),
 };
 
-/** Calls `refuse` for a key that two of the data sets have. */
+/** Throws the error of `refuse` for a key that two data sets share. */
 function requireUnique(
   placed: readonly PlacedDataset[],
   keys: (dataset: Dataset) => readonly string[],
@@ -59,7 +59,7 @@ export function joinDatasets(placed: readonly PlacedDataset[]) {
   }
   const parts = placed.map(({ dataset }) => dataset);
   const hashes = parts.map(({ sha256 }) => sha256);
-  // Of the file's bytes; of several files, of their hashes in order.
+  // Hash of the file; for several files, hash of their hashes in order.
   const sha256 = hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join('\n')).digest('hex');
   return { name: parts.map(({ name }) => name).join('+'), sha256, parts };
 }

@@ -5,13 +5,13 @@ import { fileText } from './text-file.ts';
 
 const MAX_ELEMENT_CHARACTERS = 100_000_000;
 
-/** The elements of a JSON list as a stream; `sha256`, of the file's bytes, is available after the last was read. */
+/** Stream of the elements of a JSON list. `sha256` hashes the bytes of the file; call it after the last element. */
 export interface JsonElements extends AsyncIterable<unknown> {
   readonly sha256: () => string;
 }
 
 /**
- * Cuts a JSON text into the elements of its outermost list, without parsing them; any other value is the only element.
+ * Splits a JSON text into the elements of its outermost list, without parsing them. Any other value is one element.
  * @throws RangeError for a text that ends within a value, and for an element of over 100 MB
  */
 async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<string> {
@@ -52,8 +52,8 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<stri
 }
 
 /**
- * Reads a file that is one JSON list, element by element, without holding it whole; any other JSON value is one element.
- * @param what the file is, for messages: `a LoCoMo file is one JSON list of conversations`
+ * Streams the elements of a file that is one JSON list; any other JSON value is one element.
+ * @param what hint on the shape of the file: `a LoCoMo file is one JSON list of conversations`
  * @throws BenchError while iterating: `not-found` for a missing file, `bad-data` for one that is not UTF-8 or not JSON
  */
 export function jsonElements(path: string, what: string): JsonElements {

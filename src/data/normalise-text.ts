@@ -19,9 +19,9 @@ function without(pattern: RegExp, text: string): string {
 /**
  * Normalises a text for comparison; tokens are separated by one space.
  *
- * English follows SQuAD's evaluation script: lower case, punctuation deleted (so "16:30" becomes "1630"), the articles
- * a, an and the deleted, white space collapsed; before that NFKC, and punctuation means that of every script. A step
- * that would leave nothing is not taken, so that only an empty text has an empty form.
+ * English follows SQuAD's evaluation script: lower case, delete punctuation ("16:30" becomes "1630") and the articles
+ * a, an and the, collapse white space. Unlike SQuAD it begins with NFKC, deletes punctuation of every script, and skips
+ * a step that would leave nothing, so that only an empty text has an empty form.
  *
  * Chinese: NFKC (full-width digits and letters become plain ones), lower case, punctuation deleted, then one token per
  * Han character and one per run of other letters and digits, the common unit of character-level F1 (CMRC 2018).
@@ -33,7 +33,7 @@ export function normalise(text: string, language: Language): string {
   return forms[knownLanguage(language) ?? 'other'](text);
 }
 
-/** An answer is compared with many golds, and a gold with many answers. */
+/** Cache: an answer is compared with many golds, and a gold with many answers. */
 const bounds = { maxCharacters: 200, maxTexts: 10_000 };
 const forms: Readonly<Record<KnownLanguage | 'other', (text: string) => string>> = {
   en: memoizeTexts((text) => normalForm(text, 'en'), bounds),
@@ -56,12 +56,12 @@ export function splitTokens(text: string, language: Language): string[] {
   return form === '' ? [] : form.split(' ');
 }
 
-/** The normal form between two spaces: one contains another if its text contains the tokens of the other in sequence. */
+/** The normal form with a space at both ends, so that `includes` finds only whole tokens. */
 export function spacedForm(text: string, language: Language): string {
   return ` ${normalise(text, language)} `;
 }
 
-/** True if `text` contains the tokens of `part` in sequence; an empty part is contained nowhere. */
+/** True if `text` contains the tokens of `part` in sequence; false for an empty part. */
 export function containsTokens(text: string, part: string, language: Language): boolean {
   const form = spacedForm(part, language);
   return form.trim() !== '' && spacedForm(text, language).includes(form);

@@ -19,7 +19,7 @@ export interface Placed<T> {
 
 /** Parses one line as a JSON object. @throws BenchError `bad-data` that names file and line */
 export function parseObject(text: string, place: string): Readonly<Record<string, unknown>> {
-  const hint = 'write one JSON object a line (JSON Lines)';
+  const hint = 'write one JSON object per line (JSON Lines)';
   let value: unknown;
   try {
     value = parseExactJson(text);
@@ -30,7 +30,7 @@ export function parseObject(text: string, place: string): Readonly<Record<string
   throw unexpectedValue(`${place}:`, 'an object', formatValue(value), hint);
 }
 
-/** A list of golds as the answer and other accepted ones. */
+/** Splits a list of answers into the gold answer and other accepted answers. */
 function withOneAnswer(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { answer, acceptedAnswers } = value;
   if (!Array.isArray(answer) || answer.length === 0) return value;
@@ -39,7 +39,7 @@ function withOneAnswer(value: Readonly<Record<string, unknown>>): Readonly<Recor
   return { ...value, answer: first, acceptedAnswers: [...others, ...given] };
 }
 
-/** Parses a line as a record of its `type`. @throws BenchError `bad-data` naming file, line, field, and both values */
+/** Parses a line as a record of its `type`. @throws BenchError `bad-data` naming file, line, field and value */
 export function parseRecord(text: string, place: string): DatasetRecord | MemoryRecord | ItemRecord | QuestionRecord {
   const value = parseObject(text, place);
   const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];

@@ -28,7 +28,7 @@ test('requires passages of every item where they are needed, an empty list inclu
 
 test('refuses questions without answers, and names the suite for them', async () => {
   const path = file([memory('m'), question('q')]);
-  const message = `${path}:2: a question without an answer, for which only retrieval can be measured`;
+  const message = `${path}:2: this question has no answer, so only retrieval can be measured`;
   await expectFailure(readDataset(path), 'bad-data', message, /--suite retrieval/);
 });
 
@@ -137,8 +137,8 @@ const bad: readonly (readonly [string, readonly (object | string)[]])[] = [
   ['1: query expected string, got nothing', [item('q', { query: undefined })]],
   ['1: answer expected string, got 7', [item('q', { answer: 7 })]],
   ['1: history[0].role expected user or assistant, got "system"', [item('q', { history: [system] })]],
-  ['1: evidnce is no field of this record: did you mean evidence?', [item('q', { evidnce: ['m'] })]],
-  ['1: history[0].contnet is no field of this record: did you mean content?', [item('q', { history: [misspelt] })]],
+  ['1: evidnce is not a field of this record: did you mean evidence?', [item('q', { evidnce: ['m'] })]],
+  ['1: history[0].contnet is not a field of this record: did you mean content?', [item('q', { history: [misspelt] })]],
   ['1: phrasing expected known or held-out, got "helder": did you mean held-out?', [item('q', { phrasing: 'helder' })]],
   [`2: memoryId ${control}`, [memory('m'), memory('a\u001b]0;owned\u0007')]],
   [`2: userId ${control}`, [memory('m'), memory('a', { userId: 'u\u009b2J' })]],
@@ -147,21 +147,21 @@ const bad: readonly (readonly [string, readonly (object | string)[]])[] = [
   [`2: evidence[0] ${control}`, [memory('m'), item('q', { evidence: ['a\u0000'] })]],
   ['2: passages expected a memory of user u01, got "n"', [memory('m'), item('q', { passages: ['n'] })]],
   ['2: passages expected each memory once, got "m" twice', [memory('m'), item('q', { passages: ['m', 'm'] })]],
-  ['2: passages expected a memory from before askedAt', [memory('m', late), item('q', { passages: ['m'] })]],
+  ['2: passages expected a memory created before askedAt', [memory('m', late), item('q', { passages: ['m'] })]],
   ['1: content expected some text, not blank, got ""', [memory('m', { content: '' })]],
   ['1: content expected at most 8 MiB of text, got "€€€', [memory('m', { content: '€'.repeat(2_800_000) })]],
   ['1: createdAt expected a time such as 2026-03-01T09:00:00Z, got "May"', [memory('m', { createdAt: 'May' })]],
-  ['2: memoryId expected an id of its own, got "m", which f.jsonl:1 has', [memory('m'), memory('m')]],
+  ['2: memoryId expected a unique id, got "m", as in f.jsonl:1', [memory('m'), memory('m')]],
   ['1: query expected some text, not blank, got ""', [item('q', { query: '' })]],
   ['1: query expected some text, not blank, got " \\n"', [item('q', { query: ' \n' })]],
   ['1: query expected a question of at most 128 KiB, got "xxx', [item('q', { query: 'x'.repeat(2 ** 17 + 1) })]],
-  ['2: itemId expected an id of its own, got "q"', [item('q'), item('q')]],
+  ['2: itemId expected a unique id, got "q"', [item('q'), item('q')]],
   ['2: evidence expected a memory of user u01, got "n": did you mean nn?', [memory('nn'), item('q', naming)]],
   ['2: evidence expected a memory of user u01, got "m"', [memory('m', other), item('q', { evidence: ['m'] })]],
-  ['2: evidence expected a memory from before askedAt', [memory('m', late), item('q', { evidence: ['m'] })]],
+  ['2: evidence expected a memory created before askedAt', [memory('m', late), item('q', { evidence: ['m'] })]],
   ['2: evidence expected none where answer is null', [memory('m'), item('q', { answer: null, evidence: ['m'] })]],
   ['1: supersedes expected an earlier memory, got "b"', [memory('a', { supersedes: 'b' }), memory('b'), item('q')]],
-  ['1: updatedAt expected a time from createdAt on, got "2020-01-01T00:00:00Z"', [memory('a', { updatedAt })]],
+  ['1: updatedAt expected a time not before createdAt, got "2020-01-01T00:00:00Z"', [memory('a', { updatedAt })]],
   ['1: links expected a memory of user u01, got "b"', [memory('a', { links: ['a', 'b'] }), memory('b', other)]],
   ['2: type expected memory or item, got "dataset" after the first record', [item('q'), header()]],
   ['1: userKinds expected users of this file, got "u9"', [header({ userKinds: { u9: 'large' } }), item('q')]],

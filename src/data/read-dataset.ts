@@ -10,8 +10,7 @@ import { byAge } from './visible-memories.ts';
 import { resolveUserLanguage, type UserLanguage } from './user-language.ts';
 
 /**
- * Reads a data set with questions for arms: JSON Lines, one record a line, an optional `dataset` record first, then `memory`
- * and `item` records in any order. Its texts are data: none is used as a path or a command.
+ * Reads a data set in JSON Lines: an optional `dataset` record first, then `memory` and `item` records in any order. No text is used as a path or a command.
  * @throws BenchError `not-found` for a missing file, `bad-data` for the first other problem, naming file, line and field
  *
  * @example
@@ -37,7 +36,7 @@ export async function readDatasetSource(source: DatasetSource, needsPassages = f
   qualifyIds(records);
   const [unanswered] = records.questions;
   if (unanswered !== undefined) {
-    const message = `${unanswered.place}: a question without an answer, for which only retrieval can be measured`;
+    const message = `${unanswered.place}: this question has no answer, so only retrieval can be measured`;
     const hint = 'choose a data set with items, or measure retrieval with --suite retrieval --seed N';
     throw new BenchError('bad-data', message, hint);
   }
@@ -67,9 +66,7 @@ function withoutType<T extends { readonly type: string }>({ type: _, ...rest }: 
   return rest;
 }
 
-/**
- * Gives ids that several users have the user's name in front: a run knows memories, items and conversations by their ids alone.
- */
+/** Adds the user's id to ids of several users, since a run knows memories, items and conversations by id alone. */
 function qualifyIds({ memories, items, questions }: DatasetRecords): void {
   const memoryName = uniqueNames(memories.map(({ record: { userId, memoryId } }) => [userId, memoryId]));
   const itemName = uniqueNames([...items, ...questions].map(({ record: { userId, itemId } }) => [userId, itemId]));
@@ -94,7 +91,7 @@ function qualifyIds({ memories, items, questions }: DatasetRecords): void {
   }
 }
 
-/** Names for ids, `ann:m1` where another user has `m1`, too. */
+/** Maps ids to unique names: `ann:m1` if another user has `m1`, too. */
 function uniqueNames(ids: readonly (readonly [userId: string, id: string])[]): (userId: string, id: string) => string {
   const users = new Map(
     [...Map.groupBy(ids, ([, id]) => id)].map(([id, all]) => [id, new Set(all.map(([user]) => user))]),
@@ -108,13 +105,13 @@ function uniqueNames(ids: readonly (readonly [userId: string, id: string])[]): (
   };
 }
 
-/** The language that all items name; undefined if they name several, or some none. */
+/** The language that all items name; undefined if they differ or one names none. */
 function sharedLanguage(items: readonly DatasetItem[]): DatasetItem['language'] {
   const [language, ...others] = new Set(items.map((item) => item.language));
   return others.length > 0 ? undefined : language;
 }
 
-/** @param whole profile of all users for whom the file names no other language */
+/** @param whole language profile of users for whom the file names no other */
 function assembleUsers({ header, memories, items }: DatasetRecords, whole: UserLanguage): DatasetUser[] {
   const users = new Map<string, { memories: DatasetMemory[]; items: DatasetItem[] }>(
     [...memories, ...items].map(({ record }) => [record.userId, { memories: [], items: [] }]),

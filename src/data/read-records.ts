@@ -10,7 +10,7 @@ export type DatasetRecords = Awaited<ReturnType<typeof readRecords>>;
 
 /**
  * Reads the records of a data set; an invalid line is reported and left out.
- * @param path what the data set is called in messages
+ * @param path name of the data set in messages
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8, has a line over 16 MB or is
  * empty
  */
@@ -29,11 +29,11 @@ export async function readRecords(path: string, lines: FileLines, report: Report
     else if (record?.type === 'question') questions.push({ record, place });
     else if (record !== undefined && isFirst) header = { record, place };
     else if (record !== undefined) {
-      const hint = 'a dataset record stands first, once';
+      const hint = 'write at most one dataset record, as the first line';
       report('header', unexpectedValue(`${place}: type`, 'memory or item', '"dataset" after the first record', hint));
     }
   }
-  if (count === 0) throw new BenchError('bad-data', `${path}: is empty`, 'a data set holds at least one item record');
+  if (count === 0) throw new BenchError('bad-data', `${path}: is empty`, 'write at least one item record');
   return { path, sha256: lines.sha256(), header, memories, items, questions };
 }
 

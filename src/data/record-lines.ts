@@ -10,13 +10,13 @@ async function isList(path: string): Promise<boolean> {
       if (start.replace(/^\[\s*/u, '') !== '') break;
     }
   } catch {
-    // Read by lines, the error names one.
+    // `fileLines` will report the same error with its line.
     return false;
   }
   return /^\[\s*\{/u.test(start);
 }
 
-/** The records of JSON Lines or of one JSON list, numbered from 1. @throws BenchError while iterating, as `fileLines` */
+/** Records of JSON Lines or one JSON list, numbered from 1. @throws BenchError while iterating, as `fileLines` */
 export function recordLines(path: string): FileLines {
   let hashed: Pick<FileLines, 'sha256'> | undefined;
   async function* lines(): AsyncGenerator<FileLine> {
@@ -26,7 +26,7 @@ export function recordLines(path: string): FileLines {
       yield* plain;
       return;
     }
-    const elements = jsonElements(path, 'expected one JSON list of records, or one record a line');
+    const elements = jsonElements(path, 'expected one JSON list of records, or one record per line');
     hashed = elements;
     let number = 0;
     for await (const element of elements) yield { number: ++number, text: JSON.stringify(element) };

@@ -4,17 +4,17 @@ import { safeRecord } from '../base/prototype-safe-records.ts';
 import { isLanguageTag } from '../base/language.ts';
 
 const MAX_TEXT_BYTES = 8 * 2 ** 20;
-/** No window that is in use holds more. */
+/** More than any context window in use. */
 const MAX_QUERY_BYTES = 128 * 2 ** 10;
 
 const id = z
   .string()
-  // Two spellings of one name in Unicode are one name.
+  // Unicode spellings of one name are equal.
   .normalize('NFC')
   .regex(/\S/, 'expected an id, not blank')
   .refine((value) => value.search(controlCharacters) === -1, 'expected an id without control characters');
 const once = (named: readonly string[]): string[] => [...new Set(named)];
-/** Ids; each counts once, even if it is named several times. */
+/** Ids, without duplicates. */
 const ids = z.array(id).transform(once);
 const anyText = z
   .string()
@@ -38,12 +38,12 @@ const datasetRecord = z.strictObject({
   userKinds: safeRecord(z.enum(['recurring', 'large'])).optional(),
   /** Languages of users whose language is not that of the file. */
   userLanguages: safeRecord(language).optional(),
-  /** Name of the metric by which arms are compared; `exactMatch` where it is missing. */
+  /** Name of the metric by which arms are compared; default `exactMatch`. */
   primaryMetric: id.exactOptional(),
-  /** `development`: to choose settings by; `test`: to measure. */
+  /** `development`: for choosing settings; `test`: for measuring. */
   split: z.enum(['development', 'test']).exactOptional(),
   licence: text.exactOptional(),
-  /** `withheld`: the texts are others', or private; reports hold hashes in their place. */
+  /** `withheld`: texts are private or belong to others; reports hold hashes instead. */
   texts: z.literal('withheld').exactOptional(),
   /** One sentence that a reader of any result must know; printed with every run. */
   note: text.exactOptional(),
@@ -60,13 +60,13 @@ const memoryRecord = z.strictObject({
   updatedAt: instant.optional(),
   /** The part of the content that is the answer to a question. */
   value: text.optional(),
-  /** Name of what the value says of the user, such as `city`: values of one relation are alternatives to each other. */
+  /** What the value describes, such as `city`: values of one relation are alternatives to each other. */
   relation: id.optional(),
   preference: z.boolean().default(false),
   supersedes: id.optional(),
-  /** Metadata for retrieval strategies: file and section that it is filed in, its type, and how often it was said. */
+  /** Metadata for retrieval strategies: file and section that hold the memory, its type, how often it was said. */
   uri: id.optional(),
-  /** Of the user, or of the user's project. */
+  /** Whether it concerns the user, or one project of the user. */
   scope: z.enum(['global', 'project']).optional(),
   section: id.optional(),
   memoryType: id.optional(),
@@ -83,21 +83,21 @@ const itemRecord = z.strictObject({
   query: question,
   answer: text.nullable(),
   acceptedAnswers: z.array(text).default([]),
-  /** Another name of `acceptedAnswers`; the record keeps that one. */
+  /** Alias of `acceptedAnswers`. */
   aliases: z.array(text).optional(),
-  /** Begins the answer so that the gold comes next, such as `You moved to`. */
+  /** Begins the answer; the gold comes next, as after `You moved to`. */
   answerPrefix: text.optional(),
-  /** The instruction of this question's system message; empty for no system message. */
+  /** System message for this question; empty for none. */
   systemPrompt: anyText.optional(),
-  /** As that of a memory: golds of one relation are alternatives to each other. */
+  /** As for memories: golds of one relation are alternatives to each other. */
   relation: id.optional(),
-  /** Missing where it is that of the user. */
+  /** Default: the user's language. */
   language: language.optional(),
   /** Ids of the memories that answer it; empty if the history answers it, or nothing does. */
   evidence: ids.default([]),
   /** Earlier values, which a later memory replaced. */
   superseded: z.array(text).default([]),
-  /** Ids of memories in the order in which a retrieval of the user's own gave them, for `--retriever given`. */
+  /** Ids of the memories that another retriever found, best first, for `--retriever given`. */
   passages: z.array(id).optional(),
   /** Any name; used for grouping only. */
   category: id.default('uncategorised'),
@@ -116,7 +116,7 @@ const questionRecord = z.strictObject({
   itemId: id,
   userId: id,
   query: question,
-  evidence: z.array(id).min(1, 'expected the memories that it needs, at least one').transform(once),
+  evidence: z.array(id).min(1, 'expected at least one memory that answers it').transform(once),
   category: id.default('uncategorised'),
   askedAt: instant,
 });
@@ -134,5 +134,5 @@ export type ItemRecord = Omit<z.infer<typeof itemRecord>, 'aliases'>;
 /** A message of the conversation before a question. */
 export type HistoryMessage = ItemRecord['history'][number];
 export type QuestionRecord = z.infer<typeof questionRecord>;
-/** Any line of a data set as it may be written, without defaults. */
+/** Any record as a file may state it, before defaults. */
 export type WrittenRecord = z.input<(typeof recordSchemas)[keyof typeof recordSchemas]>;

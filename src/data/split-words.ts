@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { knownLanguage, type Language } from '../base/language.ts';
 
+/** A word, and the number of its clause in the text. */
 export interface Word {
   readonly text: string;
   readonly clause: number;
 }
 
-/** Words `from` up to `to`, exclusive. */
+/** Range of words by index; `to` is exclusive. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -20,7 +21,7 @@ const breaks = (isChinese: boolean): RegExp =>
 const LINKS = new Set('but and or although though while whereas because so then if who which yet'.split(' '));
 const ARTICLES = new Set(['a', 'an', 'the']);
 
-/** Version 1. A run of letters and digits: "don't", "16:30", "2024-05-14" and "-5" are one; a hyphen between letters parts two. */
+/** A word of metrics version 1. "don't", "16:30", "2024-05-14" and "-5" are one word; "well-known" is two. */
 const RUN =
   /(?:(?<![\p{L}\p{N}])-(?=\p{N}))?[\p{L}\p{N}\p{M}]+(?:'[\p{L}\p{M}]+|(?<=\p{N})[.,:/–-](?=\p{N})[\p{L}\p{N}]+)*/gu;
 
@@ -38,7 +39,7 @@ const WORD = new RegExp(
   'gu',
 );
 
-/** A letter of a script without spaces between words: it is a word, in Chinese text those of Han alone. */
+/** A letter of a script without spaces between words. It counts as a word; in Chinese text, only Han characters do. */
 export const unspacedCharacter =
   /(?=\p{L})[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
 const HAN = /\p{Script=Han}/gu;
@@ -60,7 +61,7 @@ function plainOne(text: string): string {
 
 function plain(text: string): string {
   const lower = text
-    // "10²" is not 102, nor "1½" eleven halves.
+    // Else NFKC would turn "10²" into 102, and "1½" into eleven halves.
     .replaceAll(/(?<=\p{N})(?=\p{No})/gu, ' ')
     .normalize('NFKC')
     .toLowerCase()
@@ -68,14 +69,14 @@ function plain(text: string): string {
     .replaceAll('’', "'")
     .replaceAll('⁄', '/')
     .replaceAll(/[\u2010-\u2013\u2212]/gu, '-')
-    // Thousands.
+    // Thousands separators.
     .replaceAll(/(?<![\p{N}.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d)/gu, (number) => number.replaceAll(',', ''))
-    // "-$5", "$5" and "5 $" are one way to say it.
+    // Currency signs go after the number: "$5" becomes "5 $".
     .replaceAll(/(-?)(?<!\p{N})(\p{Sc})(-?\.?\p{N}[\p{N}.,]*(?<=\p{N}))/gu, ' $1$3 $2 ');
   return UNIT_WORDS.reduce((form, [word, unit]) => form.replaceAll(word, unit), lower);
 }
 
-/** A decimal fraction without needless zeros: "1.50" is "1.5", "1.0" is "1", ".5" is "0.5"; any other word as it is. */
+/** Normalises the zeros of a decimal: "1.50" is "1.5", "1.0" is "1", ".5" is "0.5". Other words are unchanged. */
 function asNumber(word: string): string {
   const [, sign, whole, fraction] = /^(-?)(\d*)\.(\d+)$/u.exec(word) ?? [];
   if (fraction === undefined) return word;
@@ -96,23 +97,24 @@ function cut(form: string, pattern: RegExp, language: Language): Word[] {
     end = match.index + match[0].length;
     words.push({ text: word, clause });
   }
-  // "type A" ends in a name.
+  // The "A" in "type A" is no article: no word of its clause follows.
   const isArticle = ({ text: word, clause: own }: Word, place: number): boolean =>
     ARTICLES.has(word) && words[place + 1]?.clause === own;
   return known === 'en' ? words.filter((word, place) => !isArticle(word, place)) : words;
 }
 
-/** As version 1 of the metrics cut words: no symbol belongs to one. */
+/** Splits words as metrics version 1 did: symbols are never part of a word. */
 export const splitWordsVersion1: SplitWords = (text, language) => {
   const form = plainOne(text);
   return cut(language === 'zh' ? form.replaceAll(HAN, ' $& ') : form, RUN, language);
 };
 
 /**
- * Cuts a text into words: NFKC, lower case, and in English no articles before a word and no possessive 's. A word is a run of
- * letters and digits (Unicode) with the symbols that belong to it, as in "C++", "C#", ".NET" and "AT&T"; a number with its sign
- * and marks, so that "7" is not found in "7:30", and 1.0 is 1; a unit beside a number; or an emoji. In scripts that part no
- * words by spaces it is a character, in Chinese text a Han character. Slashes, tags and hyphens between letters part words.
+ * Splits a text into words after NFKC and lower-casing; in English also drops articles before a word and possessive 's.
+ * A word is a run of letters and digits (Unicode) with its symbols, as in "C++", "C#", ".NET" and "AT&T"; a number with
+ * its sign and separators, so that "7" is not found in "7:30", and 1.0 equals 1; a unit next to a number; or an emoji.
+ * In scripts without spaces each character is a word; in Chinese text, each Han character. Slashes, tags and hyphens
+ * between letters separate words.
  */
 export const splitWords: SplitWords = (text, language) => {
   const form = plain(text);
@@ -121,7 +123,7 @@ export const splitWords: SplitWords = (text, language) => {
   return cut(parted, WORD, language).map(({ text: word, clause }) => ({ text: asNumber(word), clause }));
 };
 
-/** Places of the words of `part` in `words`, one after the other. */
+/** All places in `words` where the words of `part` follow one another. */
 export function findSpans(words: readonly Word[], part: readonly Word[]): Span[] {
   if (part.length === 0) return [];
   return words.flatMap((_, from) =>
@@ -129,10 +131,10 @@ export function findSpans(words: readonly Word[], part: readonly Word[]): Span[]
   );
 }
 
-/** Forms of recent texts: an answer is compared with many golds, and a gold with the answers of many arms. */
+/** Cache: an answer is compared with many golds, and a gold with the answers of many arms. */
 const recentForms = new LRUCache<string, string>({ max: 10_000 });
 
-/** The words of a text between single spaces; for a text without a word ("?!") its characters. */
+/** The words of a text, joined by single spaces; for a text without words ("?!") its characters. */
 export function wordForm(text: string, language: Language): string {
   const key = `${language} ${text}`;
   const known = recentForms.get(key);
@@ -143,7 +145,7 @@ export function wordForm(text: string, language: Language): string {
   return form;
 }
 
-/** True where the words of `part` stand in `text` one after the other; an empty part stands nowhere. */
+/** True if `text` contains the words of `part` in sequence; false for an empty part. */
 export function holdsWords(text: string, part: string, language: Language): boolean {
   const form = wordForm(part, language);
   return form !== '' && ` ${wordForm(text, language)} `.includes(` ${form} `);

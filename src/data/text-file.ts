@@ -9,13 +9,13 @@ const MAX_LINE_BYTES = 16_000_000;
 /** The first bytes of a gzip file. */
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
-/** A line that is not blank, without its line break, and its number, counted from 1. */
+/** A non-blank line, without its line break, and its number from 1. */
 export interface FileLine {
   readonly number: number;
   readonly text: string;
 }
 
-/** The lines of a file as a stream; `sha256`, of its bytes, is available after the last line was read. */
+/** Stream of the lines of a file. `sha256` hashes the bytes of the file; call it after the last line. */
 export interface FileLines extends AsyncIterable<FileLine> {
   readonly sha256: () => string;
 }
@@ -33,7 +33,7 @@ export function unreadable(path: string, error: unknown): BenchError {
   return new BenchError('bad-data', `${path}: cannot be read: ${message}`, 'check the path and its permissions', error);
 }
 
-/** The bytes of a file, unpacked where they are gzip's. @param hash is updated with those of the file */
+/** Bytes of a file; gzip is unpacked. @param hash is updated with the bytes on disk */
 function openBytes(path: string, hash?: Hash): Readable {
   const fd = openToRead(path);
   const start = Buffer.alloc(2);
@@ -46,15 +46,15 @@ function openBytes(path: string, hash?: Hash): Readable {
 }
 
 /**
- * Reads a UTF-8 file line by line, without holding it whole.
- * @throws BenchError while iterating: `not-found` for a missing file, `bad-data` for a folder, bytes that are not UTF-8
- * and a line over 16 MB
+ * Streams the lines of a UTF-8 file.
+ * @throws BenchError while iterating: `not-found` for a missing file, `bad-data` for a folder, invalid UTF-8 or a line
+ * over 16 MB
  */
 export function fileLines(path: string): FileLines {
   const hash = createHash('sha256');
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-  /** @param bytes a character each */
+  /** @param bytes one per character */
   function decode(bytes: string, number: number): FileLine[] {
     try {
       const whole = decoder.decode(Buffer.from(bytes, 'latin1'));
@@ -75,7 +75,7 @@ export function fileLines(path: string): FileLines {
         rest = ended.pop()!;
         for (const line of ended) yield* decode(line, number++);
         if (rest.length <= MAX_LINE_BYTES) continue;
-        throw new BenchError('bad-data', `${path}:${number}: the line is over 16 MB`, 'write one JSON record a line');
+        throw new BenchError('bad-data', `${path}:${number}: the line is over 16 MB`, 'write one JSON record per line');
       }
       yield* decode(rest, number);
     } catch (error) {
@@ -87,8 +87,8 @@ export function fileLines(path: string): FileLines {
 }
 
 /**
- * Decodes a UTF-8 file piece by piece, without a byte order mark.
- * @param hash is updated with its bytes
+ * Streams the text of a UTF-8 file in chunks, without a byte order mark.
+ * @param hash is updated with the bytes of the file
  * @throws BenchError while iterating: `not-found` for a missing file, `bad-data` for bytes that are not UTF-8
  */
 export async function* fileText(path: string, hash?: Hash): AsyncGenerator<string> {

@@ -1,14 +1,17 @@
 import { grammars } from '../base/language-phrasings.ts';
 import { knownLanguage, type Language } from '../base/language.ts';
 
-/** The language profile of a user, from their data set: all answers to them are scored by it, whatever else a run asks. */
+/** A user's language by the data set. Answers are scored in it, whatever language a run prompts in. */
 export interface UserLanguage {
   readonly language: Language;
   /** The gold answer of an absent item. */
   readonly unknownAnswer: string;
 }
 
-/** The profile of a language; one without wordings of its own has the unknown answer of `whole`. */
+/**
+ * Language profile for `language`, by default `whole`, whose unknown answer is also that of languages without
+ * phrasings.
+ */
 export function resolveUserLanguage(language: Language | undefined, whole: UserLanguage): UserLanguage {
   if (language === undefined || language === whole.language) return whole;
   const known = knownLanguage(language);

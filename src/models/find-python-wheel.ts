@@ -57,7 +57,7 @@ export async function findPythonWheel(requirement: string, options: WaitOptions 
   return { remote, fileName: filename, index };
 }
 
-/** @throws BenchError `network` where no index is named, `bad-option` for an invalid address, and for one with a password */
+/** @throws BenchError `network` if no index is set, `bad-option` for an invalid address or one with a password */
 function indexAddress(index: string): string {
   if (index === '') throw new BenchError('network', 'PIP_INDEX_URL names no Python index', USE_PIP_HINT);
   if (!/^https?:\/\//i.test(index) || !URL.canParse(index) || new URL(index).password !== '') {

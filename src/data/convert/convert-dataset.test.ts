@@ -57,7 +57,7 @@ describe('CSV', () => {
     expect(user('ann').items[0]!.askedAt).toBe('2026-03-03T00:00:00.000Z');
     expect(notes.map((note) => note.replaceAll(join(fixtures, 'memories.csv'), 'f'))).toEqual([
       'created_at without a time zone was taken as UTC (2 times, first at f:3)',
-      'a memory that stands in several rows was written once (at f:9)',
+      'a memory that several rows repeat was written once (at f:9)',
       'columns that were not used: Mood (at f)',
       "questions without asked_at are asked a day after their user's last memory (5 times, first at f:2)",
     ]);
@@ -130,10 +130,10 @@ describe('CSV', () => {
       `${asked}a,m-01,x,,,\na,,,y,z,m-02\n`,
     ],
     ['f:3: evidence expected a memory of user a, got "m"', `${asked}b,m,x,,,\na,,,y,z,m\n`],
-    ['f:2: evidence expected a memory from before askedAt, got "a-m01"', `${timed}a,x,2026-01-02,y,z,2026-01-01\n`],
+    ['f:2: evidence expected a memory created before askedAt, got "a-m01"', `${timed}a,x,2026-01-02,y,z,2026-01-01\n`],
     ['f:2: evidence expected none where answer is null, got ["m"]', `${asked}a,m,x,y,,m\n`],
-    ['f:3: memory_id expected an id of its own, got "m", which another memory has', `${asked}a,m,x,,,\na,m,y,,,\n`],
-    ['f:3: item_id expected an id of its own, got "q", which ', 'user,item_id,question,answer\nann,q,x,\nann,q,y,\n'],
+    ['f:3: memory_id expected a unique id, got "m", as in another memory', `${asked}a,m,x,,,\na,m,y,,,\n`],
+    ['f:3: item_id expected a unique id, got "q", as in ', 'user,item_id,question,answer\nann,q,x,\nann,q,y,\n'],
     [
       'f:2: supersedes expected an earlier memory, got "b"',
       'user,memory_id,memory,created_at,supersedes\nann,a,x,2026-01-01,b\nann,b,y,2026-01-02,\n',
@@ -189,7 +189,7 @@ describe('JSON Lines', () => {
   test.each([
     ['gold', '--map "gold": expected field=column'],
     ['anwser=gold', '--map: unknown field "anwser": did you mean answer?'],
-    ['answer=gold,answer=kind', '--map answer=kind: named before'],
+    ['answer=gold,answer=kind', '--map answer=kind: this field or column is mapped twice'],
     ['answer=gold,user=speaker,memory=txt', 'f: has no column "txt", which --map names for memory: did you mean text?'],
   ])('--map %s', async (wrong, message) => {
     const asks = wrong.includes('txt') ? 'question' : 'ask';
@@ -240,7 +240,7 @@ describe('LoCoMo', () => {
     expect(notes.map((note) => note.replace(path, 'f'))).toEqual([
       'dates of sessions, which name no time zone, were taken as UTC (4 times, first at f: conv-1)',
       'turns without text and caption were left out (at f: conv-1 session_1[3])',
-      'evidence that is no id of a turn was left out (at f: conv-1 qa[3])',
+      'evidence that is not the id of a turn was left out (at f: conv-1 qa[3])',
       'evidence that names no turn of its conversation was left out (at f: conv-1 qa[3])',
       'evidence of adversarial questions was left out: nothing answers them (at f: conv-1 qa[4])',
       "questions without asked_at are asked a day after their user's last memory (6 times, first at f: conv-1 qa[0])",
@@ -263,7 +263,7 @@ describe('LoCoMo', () => {
       'f: c session_1[1]: dia_id expected a number of session and turn such as D1:3, got "2"',
       sample({ ...dated, session_1: [turn, { ...turn, dia_id: '2' }] }),
     ],
-    ['f: c session_1[1]: memory_id expected an id of its own, got "c/D1:1"', sample({ ...dated, session_1: twice })],
+    ['f: c session_1[1]: memory_id expected a unique id, got "c/D1:1"', sample({ ...dated, session_1: twice })],
     ['f: c qa[0]: category expected 1 to 5, got 6', sample(dated, [{ ...question, category: 6 }])],
     [
       'f: c qa[0]: answer expected a text or a number, got nothing',
@@ -277,7 +277,7 @@ describe('LoCoMo', () => {
   });
 
   test('takes no map', async () => {
-    expect(await failure('locomo', path, { map: 'answer=gold' })).toBe('--map: files of locomo have fixed names');
+    expect(await failure('locomo', path, { map: 'answer=gold' })).toBe('--map: files of locomo have fixed field names');
   });
 });
 

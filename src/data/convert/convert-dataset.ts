@@ -42,16 +42,16 @@ export type Conversion = Awaited<ReturnType<typeof convertDataset>>;
 
 function requireFittingOptions({ from, map, errata }: ConversionSource): void {
   if (isPublicDataset(from) && map !== undefined) {
-    throw new BenchError('bad-option', `--map: files of ${from} have fixed names`, 'leave it out');
+    throw new BenchError('bad-option', `--map: files of ${from} have fixed field names`, 'leave it out');
   }
   if (from !== 'locomo' && errata !== undefined) {
-    throw new BenchError('bad-option', `--errata: there are none of ${from}`, 'errata correct locomo');
+    throw new BenchError('bad-option', `--errata: there are none for ${from}`, 'errata correct locomo');
   }
 }
 
 function datasetHeader({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
   const header = { type: 'dataset', name, language, version: 1, unknownAnswer: grammarFor(language).unknownAnswer };
-  // People who write their own ask models that answer in sentences.
+  // Users' own questions mostly go to models that answer in sentences.
   if (!isPublicDataset(from)) return { ...header, primaryMetric: 'contains' };
   const { primaryMetric, note } = publicDatasetFormats[from];
   const { licence, texts } = publicDatasetOrigins[from];
@@ -59,7 +59,7 @@ function datasetHeader({ from, name, language }: ConversionSource): Readonly<Rec
 }
 
 /**
- * Converts a file of another format to the lines of a data set: memories in their order, then the questions. Counts, notes
+ * Converts a file of another format to the lines of a data set: memories in file order, then questions. Counts, notes
  * and hashes are known after the last line.
  * @throws BenchError `bad-option` at once; `bad-data` that names the place at fault, or `not-found`, while iterating
  */
@@ -71,7 +71,7 @@ export function convertLines(source: ConversionSource) {
     notes.add(`unknownAnswer of the first line is English: write what "I don't know." is in ${language}`, file);
   }
   const records = new RecordConverter(notes);
-  /** Of the file's bytes, and of those of the errata; of a public data set only. */
+  /** Hashes of the file and the errata of a public data set. */
   let sha256: { readonly file: string; readonly errata?: string } | undefined;
 
   async function* sourceRecords(): AsyncGenerator<SourceRecord> {

@@ -12,11 +12,11 @@ export interface Row {
 }
 
 const LIST_SEPARATOR = ';';
-/** A row may have thousands; messages and notes name the first. */
+/** Most columns that a message or note names. */
 export const SHOWN_COLUMNS = 50;
 const flags: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: true, false: false, 0: false, no: false };
 
-/** The fields of one row, without empty cells. Its methods throw `bad-data` that names row and field. */
+/** The non-empty fields of one row. Methods throw `bad-data` that names row and field. */
 class Cells {
   readonly #place: string;
   readonly #names: ColumnMapping;
@@ -34,7 +34,7 @@ class Cells {
       const other = columns.get(field);
       if (other !== undefined) {
         const message = `${place}: columns "${other}" and "${column}" both hold ${field}`;
-        throw new BenchError('bad-data', message, `say which: --map ${field}=${column}`);
+        throw new BenchError('bad-data', message, `choose one: --map ${field}=${column}`);
       }
       columns.set(field, column);
       if (value === null || value === undefined || (typeof value === 'string' && value.trim() === '')) continue;
@@ -46,7 +46,7 @@ class Cells {
     return this.#values.has(field);
   }
 
-  /** Reads fields in the ways that they name, by the names that records have for them. */
+  /** Reads all `fields` by the methods they state. Keys of the result are names of record fields. */
   readAll(fields: typeof memoryFields | typeof itemFields): Readonly<Record<string, unknown>> {
     return Object.fromEntries(
       Object.entries(fields).map(([field, way]) => {
@@ -77,7 +77,7 @@ class Cells {
     return parts?.map((part) => part.trim()).filter((part) => part !== '');
   }
 
-  /** Reads one text, or the texts of a JSON list; a text of `evidence` may name several memories, which `RecordConverter` splits. */
+  /** Reads one text, or the texts of a JSON list. `RecordConverter` splits a text that names several memories. */
   texts(field: Field): string[] | undefined {
     const text = this.#entries(field) ?? this.text(field);
     return typeof text === 'string' ? [text] : text;

@@ -23,8 +23,7 @@ function badCsv(path: string, error: CsvError): BenchError {
   const { lines } = error as CsvError & { readonly lines?: number };
   const reason = error.message.replace(/ on line \d+.*$/su, '').split('\n')[0]!;
   const place = lines === undefined ? path : `${path}:${lines}`;
-  const hint =
-    'every row has as many cells as the first; a cell with delimiters, quotes or line breaks stands in quotes';
+  const hint = 'every row needs as many cells as the first; quote cells with delimiters, quotes or line breaks';
   return new BenchError('bad-data', `${place}: is not CSV: ${reason}`, hint, error);
 }
 
@@ -33,7 +32,7 @@ function columnNames(path: string, cells: readonly string[]): string[] {
   const met = new Set<string>();
   const twice = names.find((name) => name !== '' && met.size === met.add(name).size);
   if (twice === undefined) return names;
-  throw new BenchError('bad-data', `${path}:1: column "${twice}" occurs twice`, 'give each column a name of its own');
+  throw new BenchError('bad-data', `${path}:1: column "${twice}" occurs twice`, 'give each column a unique name');
 }
 
 /**
@@ -59,7 +58,7 @@ export async function* csvRows(path: string): AsyncGenerator<Row> {
         columns = columnNames(path, record);
         continue;
       }
-      // The parser gives the last line of a row.
+      // The parser states the last line of a row; messages name the first.
       const lineBreaks = record.join('').match(/\r\n|\r|\n/gu)?.length ?? 0;
       const place = `${path}:${info.lines - lineBreaks}`;
       yield { place, values: columns.map((column, index) => [column, record[index]] as const) };

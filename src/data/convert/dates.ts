@@ -50,7 +50,7 @@ export function dayInWords(atMs: number): string {
   return dayText.format(atMs);
 }
 
-/** One turn of a dated conversation as a memory: `8 May 2023, Mira: I planted tulips.` */
+/** Text of a memory for one turn of a dated conversation: `8 May 2023, Mira: I planted tulips.` */
 export function datedTurn(atMs: number, speaker: string, said: string): string {
   return `${dayInWords(atMs)}, ${speaker}: ${said}`;
 }

@@ -2,7 +2,7 @@ import { recordLines } from '../record-lines.ts';
 import { parseObject } from '../parse-record.ts';
 import type { Row } from './convert-row.ts';
 
-/** Reads JSON Lines with any fields. @throws BenchError `not-found`, or `bad-data` for a line that is not a JSON object */
+/** Reads JSON Lines with any keys. @throws BenchError `not-found`, `bad-data` for a line that is not a JSON object */
 export async function* jsonlRows(path: string): AsyncGenerator<Row> {
   for await (const { number, text } of recordLines(path)) {
     const place = `${path}:${number}`;

@@ -21,11 +21,11 @@ export interface PublishedQuestion {
   readonly evidence: readonly string[];
 }
 
-/** An audit's correction of one question, or `drop` where it has no single answer. */
+/** Correction of one question, or `drop` if it has no single right answer. */
 export type Correction =
   | 'drop'
   | {
-      /** The right answer; undefined where the published one is. */
+      /** Corrected answer; undefined if the published one is right. */
       readonly answer?: string;
       readonly accepted: readonly string[];
       readonly evidence: readonly string[];
@@ -33,13 +33,13 @@ export type Correction =
 
 /** Errors after which no single answer is right: the question is ambiguous, or asks for what another person said. */
 const unanswerable = new Set(['AMBIGUOUS', 'ATTRIBUTION_ERROR']);
-/** The answer is right, its citation is not. */
+/** Error type: the answer is right, but its citation is wrong. */
 const CITATION = 'WRONG_CITATION';
 
 const isSame = (a: string | number, b: string | number): boolean =>
   normalise(String(a), 'en') === normalise(String(b), 'en');
 
-/** Removes an auditor's remarks in brackets, such as `(D7:5)`; null for an explanation in place of an answer. */
+/** Removes remarks in brackets, such as `(D7:5)`; null if the text explains instead of answering. */
 function withoutRemarks(text: string): string | null {
   const plain = text.replace(/\s*\([^()]*(?:\([^()]*\)[^()]*)*\)/g, '');
   const answer = plain.trim().replace(/\.$/, '');
@@ -56,13 +56,12 @@ function correct({ error_type: error, golden_answer: gold, correct_answer: right
 }
 
 /**
- * Published errata of LoCoMo: wrong keys and citations. Citations are corrected, and answers where the audit names another
- * one. A question is dropped where no single answer is right: `AMBIGUOUS`, `ATTRIBUTION_ERROR`, or an explanation (of
- * several clauses) in place of an answer. Remarks in brackets are no part of an answer.
+ * Published errata of LoCoMo: corrected answers and citations. A question is dropped if no single answer is right:
+ * `AMBIGUOUS`, `ATTRIBUTION_ERROR`, or an explanation (of several clauses) instead of an answer.
  */
 export class LocomoErrata {
   readonly sha256: string;
-  /** By the numbers of conversation and question, counted from 0 in the order of the published file. */
+  /** By `conversation/question`, both counted from 0 in the published file. */
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #counts = { matched: 0, answers: 0, citations: 0, dropped: 0 };
 
@@ -82,7 +81,7 @@ export class LocomoErrata {
       const [, conversation, question] = /_(\d+)_qa(\d+)$/.exec(entry.question_id)!;
       const key = `${Number(conversation)}/${Number(question)}`;
       if (entries.has(key)) {
-        const message = `${place}: question_id expected a question of its own, got "${entry.question_id}" again`;
+        const message = `${place}: question_id "${entry.question_id}" occurs twice`;
         throw new BenchError('bad-data', message, 'keep one entry for each question');
       }
       entries.set(key, entry);
@@ -91,9 +90,8 @@ export class LocomoErrata {
   }
 
   /**
-   * Looks up and counts the correction of a question; undefined for one that the audit does not name, or knows with another
-   * text or answer.
-   * @param conversation its number in the file, from 0 @param question its number in the conversation, from 0
+   * Looks up and counts the correction of a question; undefined if there is none for this text and answer.
+   * @param conversation number in the file, from 0 @param question number in the conversation, from 0
    */
   take(conversation: number, question: number, published: PublishedQuestion): Correction | undefined {
     const entry = this.#entries.get(`${conversation}/${question}`);
@@ -115,7 +113,7 @@ export class LocomoErrata {
     return (
       `errata of ${this.#entries.size} entries: ${answers} answers and ${citations} citations corrected, ` +
       `${dropped} questions dropped` +
-      (unmatched === 0 ? '' : `; ${unmatched} entries name no question of this file, or another answer`)
+      (unmatched === 0 ? '' : `; ${unmatched} entries match no question and answer of this file`)
     );
   }
 }

@@ -114,7 +114,7 @@ function* readTurns(session: Session, { userId, place, notes, memoryIds }: Conve
   }
 }
 
-/** The published answer; of an open-domain one the part before its reason, as LoCoMo's own evaluation takes it. */
+/** The published answer; for open-domain questions without its reason, as in LoCoMo's own evaluation. */
 function readAnswer(
   { answer, category }: Pick<z.output<typeof questionSchema>, 'answer' | 'category'>,
   at: string,
@@ -122,7 +122,7 @@ function readAnswer(
   if (category === ADVERSARIAL) return null;
   const text = String(answer ?? '');
   if (text.trim() === '') {
-    const hint = 'only adversarial questions, category 5, go without';
+    const hint = 'only adversarial questions, category 5, have none';
     throw unexpectedValue(`${at}: answer`, 'a text or a number', formatValue(answer), hint);
   }
   const withoutReason = category === OPEN_DOMAIN ? /^[^;]*\S[^;]*/.exec(text) : null;
@@ -133,7 +133,7 @@ function readAnswer(
 function readEvidence(cited: readonly string[], { userId, memoryIds, notes }: Conversation, place: string): string[] {
   const named = cited.flatMap((text) => {
     const ids = turnIds(userId, text);
-    if (ids.length === 0 && text.trim() !== '') notes.add('evidence that is no id of a turn was left out', place);
+    if (ids.length === 0 && text.trim() !== '') notes.add('evidence that is not the id of a turn was left out', place);
     return ids;
   });
   return [...new Set(named)].filter((id) => {
@@ -142,7 +142,7 @@ function readEvidence(cited: readonly string[], { userId, memoryIds, notes }: Co
   });
 }
 
-/** Reads one question; undefined where the errata drop it. */
+/** Reads one question; undefined if the errata drop it. */
 function readItem(value: unknown, number: number, conversation: Conversation): SourceItem | undefined {
   const { userId, notes, errata } = conversation;
   const place = `${conversation.place} qa[${number}]`;
@@ -166,7 +166,7 @@ function readItem(value: unknown, number: number, conversation: Conversation): S
     kind: 'item',
     place,
     userId,
-    // By its place, so that a question has the same id whatever is dropped.
+    // Numbered by position in the file, so that dropped questions do not change other ids.
     itemId: `${userId}-q${String(number + 1).padStart(2, '0')}`,
     query,
     answer: isAbsent ? null : (correction.answer ?? answer),

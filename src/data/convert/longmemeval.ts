@@ -25,7 +25,7 @@ const questionSchema = z.looseObject({
 type Question = z.output<typeof questionSchema>;
 
 const ABSTENTION = 'abstention';
-/** Its key is a rubric for a judge: no answer holds it, word by word. */
+/** Its gold answer is a rubric for a judge, which no answer contains word by word. */
 const PREFERENCE = 'single-session-preference';
 
 /** Reads `2023/05/20 (Sat) 02:21`. @throws BenchError `bad-data` for anything else */
@@ -36,7 +36,7 @@ function readTime(text: string, at: string): number {
   throw unexpectedValue(at, 'a time such as 2023/05/20 (Sat) 02:21', formatValue(text), hint);
 }
 
-/** The turns of all sessions as memories, those of a session a second apart: the file gives only their order. */
+/** Turns of all sessions as memories, one second apart within a session, since the file gives only their order. */
 function readTurns(
   question: Question,
   place: string,
@@ -72,16 +72,17 @@ function readTurns(
 function* readQuestion(question: Question, place: string, notes: ConversionNotes): Generator<SourceRecord> {
   const { question_id: id, question_type: type, question: query, answer } = question;
   if (type === PREFERENCE) {
-    notes.add(`questions of type ${PREFERENCE} were left out: their keys are rubrics for a judge, no answers`, place);
+    notes.add(`questions of type ${PREFERENCE} were left out: their gold answers are rubrics for a judge`, place);
     return;
   }
   const { memories, evidence } = readTurns(question, place, notes);
   yield* memories;
   const dateMs = readTime(question.question_date, `${place}: question_date`);
   const askedMs = memories.reduce((latest, { createdAt }) => Math.max(latest, Date.parse(createdAt!)), dateMs);
-  if (askedMs > dateMs) notes.add('questions dated before the end of their history are asked behind it', place);
+  if (askedMs > dateMs) notes.add('questions dated before the end of their history are asked after it', place);
   const isAbsent = id.endsWith('_abs');
-  if (!isAbsent && evidence.length === 0) notes.add('questions without a marked turn have no evidence', place);
+  if (!isAbsent && evidence.length === 0)
+    notes.add('questions without a turn marked has_answer have no evidence', place);
   yield {
     kind: 'item',
     place,
@@ -96,9 +97,9 @@ function* readQuestion(question: Question, place: string, notes: ConversionNotes
 }
 
 /**
- * Reads questions with histories in the format of LongMemEval, `oracle` or `s`. A question is a user of its own; each turn of
- * its history, of either speaker, is a memory with the day of its session. The day of the question is part of it, as in the
- * published prompts. Questions whose id ends with `_abs` are absent items.
+ * Reads files of LongMemEval, `oracle` or `s`. Each question becomes a user, and each turn of its history, by either
+ * speaker, a memory with the day of its session. Questions begin with their day, as in the published prompts. Ids
+ * ending with `_abs` mark absent items.
  * @throws BenchError `not-found` for a missing file, `bad-data` that names question and turn
  * @see Wu et al. 2024, "LongMemEval: Benchmarking Chat Assistants on Long-Term Interactive Memory"
  */

@@ -13,16 +13,16 @@ const questionSchema = z.looseObject({
     .min(1, 'expected the passages of the question'),
 });
 
-/** Passages have an order and no time: they are a second apart, the question a day behind them. */
+/** Passages have an order but no times: they get times one second apart, and the question a day later. */
 const FIRST_MS = Date.UTC(2000, 0, 1);
 const ASKED_MS = FIRST_MS + 86_400_000;
 
 const instant = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * Reads questions with passages in the format of CacheBlend's inputs. A question is a user of its own, whose memories are its
- * passages: nothing is retrieved from the passages of another. Passages that hold an answer, word by word, are its
- * evidence, since the format marks none.
+ * Reads questions with passages in the format of CacheBlend's inputs. Each question becomes a user with its passages as
+ * memories, so that no others can be retrieved. Passages that contain an answer word by word are the evidence, since
+ * the format marks none.
  * @throws BenchError `not-found` for a missing file, `bad-data` that names the question at fault
  * @see Yao et al. 2024, "CacheBlend"; Trivedi et al. 2022, "MuSiQue"
  */

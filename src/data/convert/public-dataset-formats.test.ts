@@ -95,8 +95,8 @@ describe('longmemeval', () => {
     ]);
     expect(notesOf(dataset, file)).toEqual([
       'turns without text were left out (at f: 7a1 haystack_sessions[1][1])',
-      'questions dated before the end of their history are asked behind it (at f: 7a2_abs)',
-      'questions of type single-session-preference were left out: their keys are rubrics for a judge, no answers (at f: 7a3)',
+      'questions dated before the end of their history are asked after it (at f: 7a2_abs)',
+      'questions of type single-session-preference were left out: their gold answers are rubrics for a judge (at f: 7a3)',
     ]);
   });
 
@@ -131,7 +131,7 @@ describe('locomo with errata', () => {
     expect(items(plain)[2]).toEqual(['conv-1-q03', 'he sold it', ['conv-1/D1:2', 'conv-1/D2:1']]);
     expect(notesOf(dataset, file)).toContain(
       'errata of 4 entries: 1 answers and 1 citations corrected, 1 questions dropped; ' +
-        '1 entries name no question of this file, or another answer (at f)',
+        '1 entries match no question and answer of this file (at f)',
     );
     expect(dataset.sha256).not.toBe(plain.sha256);
     expect(dataset.brought!.sha256).toBe(plain.brought!.sha256);
@@ -143,7 +143,7 @@ describe('locomo with errata', () => {
     const entry = { question_id: 'locomo_0_qa0', question: 'x', golden_answer: 'y', correct_answer: 'z' };
     const ambiguous = { ...entry, error_type: 'AMBIGUOUS' };
     const twice = read('locomo', file, written([ambiguous, ambiguous]));
-    await expect(twice).rejects.toThrow(/\[1\]: question_id expected a question of its own/);
+    await expect(twice).rejects.toThrow(/\[1\]: question_id "locomo_0_qa0" occurs twice/);
     const none = read('locomo', file, written([entry]));
     await expect(none).rejects.toThrow(/\[0\]: error_type expected string, got nothing/);
   });

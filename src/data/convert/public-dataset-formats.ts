@@ -9,9 +9,9 @@ import type { ConversionNotes } from './conversion-notes.ts';
 
 /** How the file of a public data set becomes memories and questions. @see docs/data.md */
 interface PublicDatasetFormat {
-  /** For messages about a file that is none of it. */
+  /** Hint for a file of another shape. */
   readonly shape: string;
-  /** The metric by which its publications compare. */
+  /** The metric that publications report. */
   readonly primaryMetric: string;
   readonly note: string;
   readonly records: (
@@ -25,19 +25,19 @@ export const publicDatasetFormats: Readonly<Record<PublicDatasetName, PublicData
   locomo: {
     shape: 'a LoCoMo file is one JSON list of conversations',
     primaryMetric: 'locomoF1',
-    note: 'each turn is a memory, and questions are asked in the words of this bench: not to be held against published scores',
+    note: 'each turn is a memory, and prompts are those of this bench: scores are not comparable with published ones',
     records: locomoRecords,
   },
   'musique-s': {
     shape: 'a file of CacheBlend is one JSON list of {question, answers, ctxs}',
     primaryMetric: 'tokenF1',
-    note: 'passages that hold the answer count as evidence: the file marks none, and a question needs several',
+    note: 'passages that hold the answer count as evidence: the file marks none, though a question needs several',
     records: (path, elements, { notes }) => musiqueRecords(path, elements, notes),
   },
   longmemeval: {
     shape: 'a LongMemEval file is one JSON list of questions with their histories',
     primaryMetric: 'contains',
-    note: 'answers are scored by their words, not by a judge: not to be held against published scores',
+    note: 'answers are scored by their words, not by a judge: scores are not comparable with published ones',
     records: (path, elements, { notes }) => longmemevalRecords(path, elements, notes),
   },
 };

@@ -22,7 +22,7 @@ interface KnownUser {
   readonly byContent: Map<string, MemoryRecord>;
 }
 
-/** What is kept in place of a memory's text: texts may be long and many. */
+/** Stored instead of a memory's text, since texts may be long and many. */
 function hashText(content: string): string {
   return createHash('sha256').update(content).digest('base64');
 }
@@ -35,8 +35,8 @@ function defined(fields: Readonly<Record<string, unknown>>): Record<string, unkn
 const padded = (number: number): string => String(number).padStart(2, '0');
 
 /**
- * Converts records of a foreign file into those of a data set: generates missing ids and times, resolves the memories that
- * evidence names, and checks every record. Memories are written in their order, items after all memories.
+ * Converts records of a foreign file to data set records: generates missing ids and times, resolves evidence to ids of
+ * memories, and checks every record. Yields memories in file order, then all items.
  */
 export class RecordConverter {
   readonly #notes: ConversionNotes;
@@ -90,7 +90,7 @@ export class RecordConverter {
     return user;
   }
 
-  /** The memory that an earlier row holds, beside another question. */
+  /** The same memory in an earlier row; rows with several questions about it repeat it. */
   #findRepeated({ userId, memoryId, content, createdAt, place }: SourceMemory): MemoryRecord | undefined {
     const known =
       memoryId === undefined
@@ -99,12 +99,12 @@ export class RecordConverter {
     if (known === undefined) return undefined;
     const sameTime = createdAt === undefined || Date.parse(createdAt) === Date.parse(known.createdAt);
     if (known.content === hashText(content) && sameTime) {
-      this.#notes.add('a memory that stands in several rows was written once', place);
+      this.#notes.add('a memory that several rows repeat was written once', place);
       return known;
     }
     if (memoryId === undefined) return undefined;
-    const got = `${formatValue(memoryId)}, which another memory has`;
-    throw unexpectedValue(`${place}: memory_id`, 'an id of its own', got, 'the ids of a user are unique');
+    const got = `${formatValue(memoryId)}, as in another memory`;
+    throw unexpectedValue(`${place}: memory_id`, 'a unique id', got, 'the ids of a user are unique');
   }
 
   #writeMemory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
@@ -128,12 +128,12 @@ export class RecordConverter {
     return `${userId}-m${padded(number)}`;
   }
 
-  /** Refuses a memory without a time among memories with times: its place in the order would be arbitrary. */
+  /** Refuses to mix memories with and without times, since their order would be arbitrary. */
   #requireAllTimed({ createdAt, place }: SourceMemory): void {
     const timed = createdAt !== undefined;
     this.#timed ??= timed;
     if (this.#timed !== timed) {
-      const hint = 'other memories of this file say it otherwise';
+      const hint = `earlier memories of this file have ${this.#timed ? 'times' : 'none'}`;
       throw unexpectedValue(
         `${place}: created_at`,
         'a time for every memory or for none',
@@ -155,8 +155,8 @@ export class RecordConverter {
     const itemId = givenId?.trim().normalize('NFC') ?? `${userId}-q${padded(++user.itemNumber)}`;
     const other = this.#itemPlaces.get(scopedId(userId, itemId));
     if (other !== undefined) {
-      const got = `${formatValue(itemId)}, which ${other} has`;
-      throw unexpectedValue(`${place}: item_id`, 'an id of its own', got, 'the ids of a user are unique');
+      const got = `${formatValue(itemId)}, as in ${other}`;
+      throw unexpectedValue(`${place}: item_id`, 'a unique id', got, 'the ids of a user are unique');
     }
     this.#itemPlaces.set(scopedId(userId, itemId), place);
     const evidence = this.#findNamed(item, 'evidence');
@@ -165,7 +165,7 @@ export class RecordConverter {
     return { ...required, ...defined({ ...more, evidence, passages }) };
   }
 
-  /** Ids of the memories that a field names, by id or by text, several of either separated by semicolons; each once. */
+  /** Distinct ids of the memories that a field names by id or by text, separated by semicolons. */
   #findNamed(item: PlacedItem, field: 'evidence' | 'passages'): string[] {
     const at = `${item.place}: ${field}`;
     const memories = (item[field] ?? []).flatMap((text) => {

@@ -6,7 +6,10 @@ export interface ChineseFact {
   readonly question: string;
 }
 
-/** Statement and two questions, `{s}` the subject, `{v}` the value; the second question shares fewer characters with it. */
+/**
+ * Statement and two questions about value `{v}` of subject `{s}`; the second shares fewer characters with the
+ * statement.
+ */
 const relations: readonly (readonly [
   statement: string,
   same: string,
@@ -50,9 +53,9 @@ const drawValue = {
 };
 
 /**
- * Draws facts of the user, of relatives and of people by name, so that every attribute is known of several subjects and
- * a question is answered by one of them alone. Every second question is in the words of the statement.
- * @throws RangeError for more facts than there are attributes of subjects
+ * Draws facts about the user, relatives and named people. Several subjects have the same attribute, and a question is
+ * about one of them. Every second question is in the words of the statement.
+ * @throws RangeError for more facts than pairs of subject and attribute
  */
 export function drawChineseFacts(random: SeededRandom, count: number): ChineseFact[] {
   const used = new Set<string>();
@@ -64,7 +67,7 @@ export function drawChineseFacts(random: SeededRandom, count: number): ChineseFa
   };
   const named = [unused(drawName), unused(drawName)];
   const pairs = [...subjects, ...named].flatMap((subject) => relations.map((relation) => ({ subject, relation })));
-  if (count > pairs.length) throw new RangeError(`${count} facts of ${pairs.length} attributes of subjects`);
+  if (count > pairs.length) throw new RangeError(`${count} facts of ${pairs.length} pairs of subject and attribute`);
   const drawn = random.shuffled(pairs).slice(0, count);
   return drawn.map(({ subject, relation: [statement, same, other, values] }, index) => ({
     subject,

@@ -8,7 +8,7 @@ const DEPTH = 12;
 const DELAY = 2;
 const TOLD_EVERY = 3;
 
-/** One conversation a user; every third question asks for something that was said shortly before. */
+/** One conversation per user; every third question asks for something said shortly before. */
 function grow(user: GrowingUser, { random }: GrowthScope): void {
   while (user.memories.length < MEMORIES) user.remember();
   const conversation = `${user.userId}-talk`;

@@ -3,7 +3,7 @@ import type { GrowingUser } from './growing-user.ts';
 import { growingData, type GrowthScope } from './growing-data.ts';
 import { fillTemplate } from './fill-template.ts';
 
-/** The paper's total memory lengths, in tokens of its window; another window gets the same shares. */
+/** Total lengths of the paper's memories in its window, in tokens; another window gets the same shares. */
 const PAPER_TOKENS = [500, 1000, 1500, 2000, 2500, 3000, 3500];
 const PAPER_WINDOW = 4096;
 const QUESTIONS = 3;

@@ -5,9 +5,9 @@ import { growingData, type GrowthScope } from './growing-data.ts';
 const USERS = 60;
 
 /**
- * Stores two pairs of memories: one names a person, the next refers to them as "she" or "he". A memory of the user's own
- * stands before, between or after the pairs. Both pairs state the same relation, so that a pronoun is ambiguous to whoever
- * has not seen the memory before it. Questions need one memory (condition 1) or both of a pair (condition 2).
+ * Adds two pairs of memories: the first names a person, the second says "she" or "he". A memory about the user comes
+ * before, between or after them. Both pairs state the same relation, so that a pronoun is ambiguous without the memory
+ * before it. Questions need one memory (condition 1) or both of a pair (condition 2).
  */
 function grow(user: GrowingUser, { random, grammar }: GrowthScope): void {
   const people = random.shuffled(user.people).slice(0, 2);

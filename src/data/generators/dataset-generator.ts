@@ -1,6 +1,6 @@
 import type { KnownLanguage } from '../../base/language.ts';
 
-/** The context window that generated memories have to fit: its size, and the tokenizer that fills it. */
+/** The context window that generated memories must fit, and its tokenizer. */
 export interface ContextWindow {
   readonly contextTokens: number;
   /** Tokens of each text alone, by the model's own tokenizer. */
@@ -13,6 +13,6 @@ export interface DatasetGenerator {
   readonly language: KnownLanguage;
   /** Default number of users. */
   readonly presetUsers: number;
-  /** The text of its file, JSON Lines: the same bytes for the same seed, users and window. */
+  /** Text of the file in JSON Lines: the same bytes for the same seed, users and window. */
   readonly make: (seed: number, users: number, window: ContextWindow) => Promise<string>;
 }

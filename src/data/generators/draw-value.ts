@@ -5,7 +5,7 @@ import { fillTemplate } from './fill-template.ts';
 
 type Draw = (random: SeededRandom) => string;
 
-/** A source of nonce values, and the share of real ones from the grammar's list, so that models see both. */
+/** Draws nonce values; the share `realShare` is real, from the grammar's list, so that models see both. */
 type ValueSource = readonly [realShare: number, draw: Draw];
 
 const DIGITS = [...'0123456789'];
@@ -134,7 +134,7 @@ function realValues({ values }: Grammar): ReadonlyMap<string, ReadonlyMap<boolea
 
 const reals = { en: realValues(en), zh: realValues(zh) } as const;
 
-/** Draws until the value is held out, or is not, as wanted. */
+/** Draws until a value is held out, or is not, as `heldOut` says. */
 function drawUntil(heldOut: boolean, draw: () => string): string {
   for (;;) {
     const value = draw();
@@ -153,7 +153,7 @@ export function drawValue(random: SeededRandom, { language }: Grammar, kindName:
   return drawUntil(heldOut, () => draw(random));
 }
 
-/** Draws a nonce word of one syllable to `most`; a Chinese word has at least two characters. */
+/** Draws a nonce word of one to `most` syllables, in Chinese of two to `most` characters. */
 export function nonceWord(random: SeededRandom, { language }: Grammar, heldOut: boolean, most: number): string {
   return drawUntil(heldOut, () => (language === 'zh' ? chineseWord(random, 2, most) : pseudoword(random, 1, most)));
 }

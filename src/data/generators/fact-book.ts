@@ -27,7 +27,7 @@ export interface EvaluationFact extends Fact {
 }
 
 const OPEN_SHARE = 0.45;
-/** A quarter of all facts, since some relations have no held-out words. */
+/** Gives a quarter of all facts held-out wordings, since some relations have none. */
 const HELD_OUT_SHARE = 0.28;
 const TRIES = 200;
 
@@ -44,7 +44,7 @@ export class FactBook {
   readonly facts: EvaluationFact[] = [];
   readonly #topics = new Set<string>();
   readonly #values = new Set<string>();
-  /** Relatives or colleagues and people by name in turn, each different. */
+  /** Alternately a relative or colleague and a named person, all different. */
   readonly others: readonly Subject[];
 
   constructor(random: SeededRandom, grammar: Grammar, others: number) {
@@ -67,7 +67,7 @@ export class FactBook {
     return this.facts.every((fact) => relationTopic(fact.relation) !== relationTopic(relation));
   }
 
-  /** Draws a relation that is free for the subject; `wanted` is given up after many tries. */
+  /** Draws a relation that is free for the subject; `wanted` is ignored after many tries. */
   drawFree(subject: Subject, wanted: (relation: Relation) => boolean = () => true): Relation {
     for (let tries = 0; ; tries++) {
       const relation = drawRelation(this.#random, this.grammar, OPEN_SHARE, true);

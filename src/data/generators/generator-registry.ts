@@ -10,7 +10,7 @@ import { didYouMean } from '../../base/nearest-name.ts';
 
 export const PRESET_SEED = 7;
 
-/** The suites that ask a data set of questions, whichever is named. */
+/** Suites that run on any data set with questions. */
 export const questionSuites = ['main', 'ablation', 'alpha', 'latency', 'storage', 'isolation'];
 
 const recallData = (['en', 'zh'] as const).map((language): DatasetGenerator => ({
@@ -21,7 +21,7 @@ const recallData = (['en', 'zh'] as const).map((language): DatasetGenerator => (
   make: async (seed, users) => makeRecallDataset(language, seed, users).text,
 }));
 
-/** The data sets that `data make` generates; scripts/datasets makes the facts that ship. */
+/** Generators for `data make`; scripts/datasets generates the facts data sets that ship. */
 export const generators: readonly DatasetGenerator[] = [
   ...recallData,
   ...contextData,
@@ -31,7 +31,10 @@ export const generators: readonly DatasetGenerator[] = [
   ...scalingData,
 ];
 
-/** Finds a generator by its data set or suite. @throws BenchError `bad-option` for an unknown name, or several data sets */
+/**
+ * Finds a generator by data set or suite.
+ * @throws BenchError `bad-option` for an unknown name or a suite with several
+ */
 export function findGenerator(name: string): DatasetGenerator {
   const named = generators.find((generator) => generator.name === name);
   if (named !== undefined) return named;
@@ -39,7 +42,7 @@ export function findGenerator(name: string): DatasetGenerator {
   if (ofSuite.length === 1) return ofSuite[0]!;
   const names = generators.map((generator) => generator.name);
   if (ofSuite.length > 1) {
-    const message = `suite ${name} makes ${ofSuite.length} data sets`;
+    const message = `suite ${name} has ${ofSuite.length} data sets`;
     throw new BenchError('bad-option', message, `name one: ${ofSuite.map((generator) => generator.name).join(', ')}`);
   }
   const suites = [...new Set(generators.flatMap((generator) => generator.suites))];

@@ -13,7 +13,7 @@ const OTHERS = 4;
 const OTHERS_SHARE = 0.3;
 const TRIES = 200;
 
-/** Subject and relation of a memory that is not drawn. */
+/** Subject and relation of a memory, to add instead of drawn ones. */
 interface WantedMemory {
   readonly subject: Subject;
   readonly relation: Relation;
@@ -29,13 +29,13 @@ interface QuestionContext {
 }
 
 interface GrownQuestion extends QuestionContext {
-  /** Index of the memory whose fact is asked for. */
+  /** Index of the memory that states the answer. */
   readonly memory: number;
   /** Index of an earlier memory that is needed to understand it. */
   readonly before?: number;
 }
 
-/** A user whose memories grow day by day, with questions in between: no two can be confused, and no question holds its answer. */
+/** A user with a new memory each day and questions in between. No two memories can be confused. */
 export class GrowingUser {
   readonly userId: string;
   readonly #random: SeededRandom;
@@ -100,7 +100,10 @@ export class GrowingUser {
     this.#addItem(query, { answer: value, evidence, category: 'memory' }, side, context);
   }
 
-  /** Draws a fact that is said in the conversation alone. @returns its messages, and a function that adds the question for it */
+  /**
+   * Draws a fact that only the conversation states.
+   * @returns its messages, and a function that adds the question for it
+   */
   tell(): { readonly messages: readonly HistoryMessage[]; readonly ask: (context: QuestionContext) => void } {
     const { relation, side, value, messages } = this.#book.tell();
     const ask = (context: QuestionContext): void => {

@@ -11,7 +11,7 @@ import { statement } from './word-facts.ts';
 export type EvaluationUser = ReturnType<typeof drawUser>;
 
 const VERSION = 2;
-/** Prefixes of users' ids, different by language, so that one run can ask both data sets. */
+/** Prefixes of user ids; they differ so that one run can use both data sets. */
 const userPrefixes = { en: 'u', zh: 'z' } as const;
 
 const MINUTE_MS = 60_000;
@@ -22,7 +22,7 @@ const FIRST_QUESTION_MS = Date.UTC(2026, 5, 1, 9);
 const BETWEEN_QUESTIONS_MS = 37 * MINUTE_MS;
 const TRIES = 1_000;
 
-/** Words the facts as memories in the order of the user's time; an update follows the value that it replaces. */
+/** Words the facts as memories, ordered by time; an update comes after the value that it replaces. */
 function writeMemories(
   random: SeededRandom,
   userId: string,
@@ -119,10 +119,9 @@ function drawUser(random: SeededRandom, grammar: Grammar, userId: string, index:
 }
 
 /**
- * Draws users for the evaluation, ten questions each: every value and every person's name from the held-out tenth, a
- * quarter of the facts in held-out words. Users at even places are recurring (four or five memories), the others large
- * (24 to 40). No two memories of a user contradict each other but by an update, no value occurs twice within a user,
- * and no question holds its answer.
+ * Draws evaluation users with ten questions each. Values and names are held out; a quarter of the facts have held-out
+ * phrasings. Users alternate between recurring (four or five memories) and large (24 to 40). Memories of a user
+ * contradict each other only by updates, no value occurs twice, and no question contains its answer.
  */
 export function drawEvaluationUsers(
   random: SeededRandom,

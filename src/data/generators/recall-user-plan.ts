@@ -29,7 +29,7 @@ function addPreferences(book: FactBook, ...categories: readonly FactCategory[]):
   return categories.map((category) => book.addPreference(category).relation);
 }
 
-/** Adds two or more facts of one subject, if possible with one kind of value. */
+/** Adds two or more facts of one subject, if possible with the same kind of value. */
 function addNear(book: FactBook, subject: Subject, count: number): void {
   const { valueKind } = book.add(subject, book.drawFree(subject), 'distractor').relation;
   for (let added = 1; added < count; added++) {

@@ -20,7 +20,7 @@ export interface Relation extends OpenAttribute {
   readonly grammar: Grammar;
   readonly valueKind: string;
   readonly preference: boolean;
-  /** An open relation's attribute is any noun; its wordings are its own alone. */
+  /** True if the attribute can be any noun; generic wordings do not fit then. */
   readonly open: boolean;
   readonly statements: Phrasings;
   readonly questions: Phrasings;
@@ -32,7 +32,7 @@ export interface Fact {
   readonly value: string;
 }
 
-/** Sets of wordings: those of training, or held-out ones. */
+/** Set of wordings: those of training, or held-out ones. */
 export type PhrasingSide = keyof Phrasings;
 
 export const USER: Subject = { kind: 'user' };
@@ -50,7 +50,7 @@ export function openRelation(
   return { grammar, attribute, head, valueKind: value, preference, open: true, statements, questions };
 }
 
-/** Draws an attribute: a noun, real or nonce, half the time each, sometimes with an adjective. */
+/** Draws a noun, real or nonce with equal probability, sometimes with an adjective. */
 export function drawOpenAttribute(random: SeededRandom, grammar: Grammar, heldOut: boolean): OpenAttribute {
   const head = random.chance(0.5) ? random.pick(grammar.nouns) : nonceWord(random, grammar, heldOut, 3);
   if (!random.chance(0.25)) return { attribute: head, head };
@@ -58,7 +58,7 @@ export function drawOpenAttribute(random: SeededRandom, grammar: Grammar, heldOu
   return { attribute: fillTemplate(grammar.attribute, { a: adjective, h: head }), head };
 }
 
-/** Draws a relation; `openShare` of them are open: any noun as the attribute. */
+/** Draws a relation, with probability `openShare` an open one. */
 export function drawRelation(random: SeededRandom, grammar: Grammar, openShare: number, heldOut: boolean): Relation {
   if (!random.chance(openShare)) return namedRelation(grammar, random.pick(grammar.relations));
   const template = random.pick(grammar.openRelations);
@@ -87,12 +87,12 @@ function subjectName(subject: Subject): string {
   return subject.kind === 'user' ? 'user' : subject.name;
 }
 
-/** Key of subject and attribute: two facts with one key contradict each other. */
+/** Key of subject and attribute: facts with the same key contradict each other. */
 export function factKey(subject: Subject, { attribute }: Relation): string {
   return `${subjectName(subject)}|${attribute}`;
 }
 
-/** The first attribute of each group of those that a question cannot tell apart. */
+/** Topics by attribute: the first of the attributes that a question cannot tell apart. */
 const topics = Object.fromEntries(
   Object.values(grammars).map((grammar) => [
     grammar.language,
@@ -100,7 +100,7 @@ const topics = Object.fromEntries(
   ]),
 );
 
-/** The topic of a relation is wider than its attribute: while "wife" is stored, "partner's name" is not absent. */
+/** The topic of a relation is wider than its attribute: if "wife" is stored, "partner's name" has an answer. */
 export function relationTopic({ grammar, head }: Relation): string {
   return topics[grammar.language]!.get(head) ?? head;
 }

@@ -6,14 +6,14 @@ import { formatTime, ordinal } from './generated-records.ts';
 import { question, statement } from './word-facts.ts';
 
 const USERS = 30;
-/** Mentions of the value that holds, by topic. */
+/** How often the valid value is said, by topic. */
 const MENTIONS = [2, 2, 5, 5] as const;
-/** Other values of a topic, each said once. */
+/** Number of other values of a topic, each said once. */
 const RIVALS = 7;
-/** Older than the journal, so that no question is about the last days. */
+/** Ages of mentions. All are older than the last days, which a retriever may read from a journal. */
 const [MIN_OLD_DAYS, OLDEST_DAYS] = [8, 60];
 
-/** Draws users who say eight values of a topic, one of them again and again: it holds, its first mention is evidence. */
+/** Draws users who say eight values per topic. The valid one is said repeatedly; its first mention is the evidence. */
 export function drawRepeatedMentions(seed: number, users = USERS) {
   const random = new SeededRandom(seed);
   return Array.from({ length: users }, (_, index) => drawUser(random, `s${ordinal(index)}`));
@@ -56,7 +56,7 @@ function drawOther(random: SeededRandom, attributes: Set<string>): Relation {
   }
 }
 
-/** The sentence that holds, then those of other values. */
+/** Sentences of different values; the first is the valid one. */
 function drawSentences(random: SeededRandom, relation: Relation): string[] {
   const sentences = new Set<string>();
   while (sentences.size < RIVALS + 1) {

@@ -5,7 +5,7 @@ import { type EvaluationFact, FactBook } from './fact-book.ts';
 import { canChange, type Fact, type Subject, USER } from './relations.ts';
 import { statement } from './word-facts.ts';
 
-/** A memory of a retrieval set before ids and times are given. */
+/** A memory of a retrieval set before it gets id and time. */
 export interface PlannedMemory {
   readonly content: string;
   /** Age when the questions are asked. */
@@ -20,12 +20,12 @@ export interface PlannedFact {
   readonly memory: PlannedMemory;
 }
 
-/** A relative whose name one memory gives, and facts that other memories state under that name only. */
+/** A relative. One memory gives the name, others state facts under the name only. */
 export type PlannedChain = RetrievalUserPlan['chains'][number];
 
 /**
- * The memories of one user of a retrieval set, grouped by the kind of question about them. `recent` are of the last days, the
- * newest first; `updated` those of them that replaced a statement of months ago; `plain` all other facts, in known wordings.
+ * The memories of one user of a retrieval set, grouped by the kind of question about them. `recent`: of the last days,
+ * newest first; `updated`: recent ones that replace an older statement; `plain`: all other facts, in known wordings.
  */
 export type RetrievalUserPlan = ReturnType<typeof planRetrievalUser>;
 
@@ -46,7 +46,7 @@ function memoryType(subject: Subject, preference: boolean): PlannedMemory['memor
   return preference ? 'preference' : 'fact';
 }
 
-/** Plans the memories of one user, a quarter of them in Chinese. @param least how many there are at least */
+/** Plans the memories of one user, a quarter of them in Chinese. @param least minimum number of memories */
 export function planRetrievalUser(random: SeededRandom, least: number) {
   const memories: PlannedMemory[] = [];
   const book = new FactBook(random, grammars.en, 2 * CHAINS);
@@ -84,7 +84,7 @@ export function planRetrievalUser(random: SeededRandom, least: number) {
   function addChain(role: (typeof roles)[number], named: (typeof people)[number]) {
     const facts = repeat(CHAIN_FACTS, () => {
       const relation = book.drawFree(named, (each) => book.isFree(role, each));
-      // Never stated of the relative directly.
+      // Never stated about the relative directly.
       book.reserve(role, relation);
       return remember(book.add(named, relation, 'plain'));
     });

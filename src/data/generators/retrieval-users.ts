@@ -9,7 +9,7 @@ import {
 import { formatTime, ordinal } from './generated-records.ts';
 import { question } from './word-facts.ts';
 
-/** Kinds of questions by difficulty; for each, some retrieval strategy claims to be good at it. */
+/** Kinds of questions; each is one that some retrieval strategy claims to handle well. */
 export const retrievalKinds = ['preference', 'recent', 'named-entity', 'paraphrase', 'multi-hop', 'chinese'] as const;
 export type RetrievalKind = (typeof retrievalKinds)[number];
 
@@ -33,10 +33,10 @@ export function retrievalMemory(memoryId: string, atMs: number, planned: Omit<Pl
 }
 
 /**
- * Draws users and questions with known evidence, four questions of every kind a user: preferences (all, or one), recent
- * statements (all, or an update), people by name and names by description, paraphrases (held-out templates), questions
- * that need two memories, and Chinese. Values and names are held out.
- * @param memories of each user, at least
+ * Draws users with four questions of every kind and their evidence: preferences (all, or one), recent statements (all,
+ * or an update), people by name and names by description, paraphrases (held-out templates), questions that need two
+ * memories, and Chinese. Values and names are held out.
+ * @param memories minimum per user
  */
 export function drawRetrievalUsers(
   random: SeededRandom,

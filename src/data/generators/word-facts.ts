@@ -3,7 +3,7 @@ import type { SeededRandom } from '../../base/seeded-random.ts';
 import { fillTemplate } from './fill-template.ts';
 import type { Subject, Relation, PhrasingSide, Fact } from './relations.ts';
 
-/** The words for a subject: "my sister's" and "my sister". @param own "my", not "the user's" */
+/** The words for a subject: "my sister's" and "my sister". @param own true for "my", false for "the user's" */
 function subjectWords({ voices }: Grammar, subject: Subject, own: boolean): { possessive: string; nominative: string } {
   if (subject.kind === 'user') {
     return own
@@ -20,7 +20,7 @@ export function possessive(grammar: Grammar, subject: Subject): string {
   return subjectWords(grammar, subject, true).possessive;
 }
 
-/** Fills a template with the pronouns and verb forms of a subject, and with `slots`. @param own "my", not "the user's" */
+/** Fills a template with the pronouns and verb forms of a subject, and with `slots`. @param own as `subjectWords` */
 export function fillForSubject(
   template: string,
   { grammar, subject, own }: { readonly grammar: Grammar; readonly subject: Subject; readonly own: boolean },

@@ -15,7 +15,7 @@ function spread(counts: readonly number[]) {
   return { least: at(0), median: (at(Math.floor(middle)) + at(Math.ceil(middle))) / 2, most: at(sorted.length - 1) };
 }
 
-/** Counts labels; the names that are given count from 0. */
+/** Counts labels; `names` are listed even if their count is 0. */
 function countLabels(labels: readonly string[], names: Iterable<string> = []): Record<string, number> {
   const counts = new Map(Array.from(names, (name) => [name, 0]));
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
@@ -59,7 +59,7 @@ export function datasetStatistics({ header, memories, items, questions }: Datase
     itemsAUser: spreadByUser(all),
     memoryCharacters: spread(memoryRecords.map(({ content }) => [...content].length)),
     evidenceAnItem: spread([...answerable, ...unanswered].map(({ evidence }) => evidence.length)),
-    /** Answerable items with evidence: how many have an answer that occurs in the evidence, token by token. */
+    /** How many of the answerable items with evidence have an answer that occurs in it, word by word. */
     answersInEvidence: { items: evident.length, of: withEvidence.length },
     categories: countLabels(all.map(({ category }) => category)),
     phrasings: countLabels(itemRecords.flatMap(({ phrasing }) => phrasing ?? [])),

@@ -23,21 +23,21 @@ function* aboutAnswer({ record, place }: Placed<ItemRecord>, language: Language)
     const message = `${place}: query holds the answer ${formatValue(leaked)}`;
     yield warning('leak', message, 'ask without it, unless the question offers a choice');
   }
-  // Values that the metrics cannot tell apart.
+  // The metrics could not tell such a value from the gold.
   const stale = superseded.find((old) => golds.some((gold) => wordForm(old, language) === wordForm(gold, language)));
   if (stale !== undefined) {
     const message = `${place}: superseded expected values other than the answer, got ${formatValue(stale)}`;
-    const hint = 'a right answer would count as a stale one';
+    const hint = 'a right answer would count as stale';
     yield { severity: 'error', rule: 'superseded-answer', message, hint };
   }
   if (!evidenceIsKnown(record)) {
     const message = `${place}: evidence and history are empty, and the answer is ${formatValue(answer)}`;
-    const hint = 'name the memories that answer it, or write "answer": null where nothing does';
+    const hint = 'name the memories that answer it, or write "answer": null if nothing does';
     yield warning('no-evidence', message, hint);
   }
 }
 
-/** Describes each record whose key an earlier one has, with the first of them. */
+/** Describes each record that has the same key as an earlier one. */
 function* repeated<T>(
   records: readonly Placed<T>[],
   key: (record: T) => unknown,
@@ -57,7 +57,7 @@ function* duplicates({ memories, items, questions }: DatasetRecords, language: L
     memories,
     ({ userId, content }: MemoryRecord) => [userId, normalise(content, language)],
     ({ record, place }, first) => {
-      const message = `${place}: content ${formatValue(record.content)} of user ${record.userId} stands in ${first.place}, too`;
+      const message = `${place}: content ${formatValue(record.content)} of user ${record.userId} repeats ${first.place}`;
       return warning('duplicate-content', message, 'keep one: both take a place among the retrieved memories');
     },
   );
@@ -68,7 +68,7 @@ function* duplicates({ memories, items, questions }: DatasetRecords, language: L
       return [userId, normalise(query, language), answer, askedAt, condition, history];
     },
     ({ record, place }, first) => {
-      const message = `${place}: query ${formatValue(record.query)} of user ${record.userId} stands in ${first.place}, too`;
+      const message = `${place}: query ${formatValue(record.query)} of user ${record.userId} repeats ${first.place}`;
       return warning('duplicate-question', message, 'keep one: it counts twice in every mean');
     },
   );
@@ -95,9 +95,8 @@ function* otherLanguage({ path, header, items }: DatasetRecords, language: Langu
 }
 
 /**
- * Finds problems that do not prevent reading: answers that occur in the question or among the superseded values,
- * duplicate texts, questions without evidence, users without questions, and a language that is not that of the answers.
- * Texts are compared in the normal form of the metrics.
+ * Finds problems of readable data: answers in the question or among superseded values, duplicate texts, questions
+ * without evidence, users without questions, and answers in another language. Texts are compared as the metrics do.
  */
 export function* lintDataset(records: DatasetRecords, language: Language): Generator<Draft> {
   for (const item of records.items) yield* aboutAnswer(item, language);

@@ -8,15 +8,15 @@ import type { Finding, Rule } from '../dataset-finding.ts';
 
 export type Verification = Awaited<ReturnType<typeof verifySource>>;
 
-/** Reads the line number behind `file:`; null for a message about the whole file. */
-function lineOf(path: string, message: string): number | null {
+/** Line number after `file:`; null for a message about the whole file. */
+function lineNumber(path: string, message: string): number | null {
   const digits = message.startsWith(`${path}:`) ? /^\d+/.exec(message.slice(path.length + 1)) : null;
   return digits === null ? null : Number(digits[0]);
 }
 
 /**
- * Verifies a data set: every line against the schema, then the records against one another, then their soundness. If a
- * line cannot be read, only the lines are checked, since it would make other records look wrong.
+ * Verifies a data set: each line against the schema, then records against one another, then by `lintDataset`. If a line
+ * is invalid, only lines are checked, since other records would miss its record.
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8 or is empty
  */
 export async function verifyDataset(path: string): Promise<Verification> {
@@ -28,7 +28,7 @@ export async function verifySource(source: DatasetSource) {
   const { place: path } = source;
   const findings: Finding[] = [];
   const add = (finding: Omit<Finding, 'line'>): void => {
-    findings.push({ ...finding, line: lineOf(path, finding.message) });
+    findings.push({ ...finding, line: lineNumber(path, finding.message) });
   };
   const report = (rule: Rule, { message, hint }: BenchError): void => add({ severity: 'error', rule, message, hint });
   const records = await readRecords(path, source.lines, report);
@@ -42,14 +42,14 @@ export async function verifySource(source: DatasetSource) {
   return {
     file: path,
     sha256: records.sha256,
-    /** Of its `dataset` record. */
+    /** From the `dataset` record. */
     name: records.header?.record.name ?? null,
     language: language,
     valid: errors === 0,
     errors,
     warnings: findings.length - errors,
     findings: findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
-    /** Some lines cannot be read, so that records were not compared with one another. */
+    /** True if a line is invalid, so that records were not compared with one another. */
     partial,
     statistics: datasetStatistics(records, language),
   };

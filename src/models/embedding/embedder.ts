@@ -5,9 +5,9 @@ export type TextPurpose = 'query' | 'document';
 export interface EmbedderInfo {
   /** Name of the model's folder. */
   readonly name: string;
-  /** Numbers a vector. */
+  /** Length of a vector. */
   readonly dimension: number;
-  /** Of the file that holds the weights. */
+  /** Hash of the file that holds the weights. */
   readonly sha256: string;
   readonly path: string;
   /** Name and version of the runtime that evaluates the weights; the last bits of a vector depend on it. */
@@ -16,7 +16,7 @@ export interface EmbedderInfo {
   readonly prompts: Readonly<Record<TextPurpose, string>>;
 }
 
-/** Port to an embedding model: texts in, vectors out, whose direction is the meaning. Adapter: `TransformersEmbedder`. */
+/** Port to an embedding model: texts in, vectors of meaningful direction out. Adapter: `TransformersEmbedder`. */
 export interface Embedder {
   readonly info: EmbedderInfo;
   /**

@@ -6,7 +6,7 @@ import type { Embedder, EmbedderInfo, TextPurpose } from './embedder.ts';
 /** Requests to the service and their cost, since it was created. */
 export interface EmbeddingStats {
   readonly texts: number;
-  /** Texts that needed no call of the model: cached, or repeated in one batch. */
+  /** Texts that needed no call of the model: cached, blank, or repeated in one batch. */
   readonly cacheHits: number;
   readonly cachedTexts: number;
   /** Time spent in the model, without loading it. */
@@ -15,7 +15,7 @@ export interface EmbeddingStats {
 
 /** Options of an `EmbeddingService`. */
 export interface EmbeddingServiceOptions {
-  /** Most vectors in the cache; the least recently used are dropped. Default 20,000. */
+  /** Maximum number of cached vectors; the least recently used are dropped. Default 20,000. */
   readonly maxCachedTexts?: number;
 }
 
@@ -50,7 +50,7 @@ export class EmbeddingService {
     this.#maxCachedTexts = maxCachedTexts;
   }
 
-  /** Embeds one text: a question as `query`, a memory as `document`. @returns the caller's own copy of a unit vector */
+  /** Embeds one text: a question as `query`, a memory as `document`. @returns a copy of the unit vector */
   async embed(text: string, purpose: TextPurpose = 'document'): Promise<Float32Array> {
     const [vector] = await this.embedMany([text], purpose);
     return vector!;
@@ -58,7 +58,7 @@ export class EmbeddingService {
 
   /**
    * Embeds texts; equal texts are embedded once.
-   * @returns unit vectors in the order of the texts, the caller's own copies
+   * @returns unit vectors in the order of the texts, as copies
    * @throws BenchError `bad-model` if the model cannot be loaded or gives numbers that are not finite
    */
   async embedMany(texts: readonly string[], purpose: TextPurpose = 'document'): Promise<Float32Array[]> {
@@ -84,7 +84,7 @@ export class EmbeddingService {
     return keys.map((key) => vectors.get(key)!.slice());
   }
 
-  /** Numbers in a vector; loads the model. */
+  /** Length of a vector; loads the model. */
   async dimension(): Promise<number> {
     return (await this.#loaded()).info.dimension;
   }
@@ -94,7 +94,7 @@ export class EmbeddingService {
     return (await this.#loaded()).info;
   }
 
-  /** Counts since it was opened. */
+  /** Counts since the service was created. */
   stats(): EmbeddingStats {
     return { texts: this.#texts, cacheHits: this.#cacheHits, cachedTexts: this.#cache.size, callMs: this.#callMs };
   }
@@ -109,7 +109,7 @@ export class EmbeddingService {
     try {
       return await this.#embedder;
     } catch (error) {
-      // Tried again at the next call, when the folder may have been mended.
+      // The next call tries again, since the folder may have been repaired.
       this.#embedder = undefined;
       throw error;
     }

@@ -56,7 +56,7 @@ describe('an embedder of the hub', () => {
   it('that lacks a file is refused by name, and so is one file', async () => {
     const { 'org/embed-en-zh/main/onnx/model.onnx': _, ...others } = files;
     await using _server = await started(others);
-    const message = '--embedder hf:org/embed-en-zh: the hub has no onnx/model.onnx or onnx/model_quantized.onnx there';
+    const message = '--embedder hf:org/embed-en-zh: the repository has no onnx/model.onnx or onnx/model_quantized.onnx';
     await expectFailure(fetchEmbedder('hf:org/embed-en-zh'), 'bad-model', message);
     await expectFailure(fetchEmbedder('hf:org/embed-en-zh/config.json'), 'bad-option', /./, 'write hf:org/embed-en-zh');
     expect(await fetchEmbedder('models/mine')).toBe('models/mine');

@@ -26,11 +26,11 @@ export async function fetchEmbedder(name: string, options: DownloadOptions = {})
   if (!name.startsWith(hubPrefix)) return name;
   const { file, ...repository } = parseHubReference(name);
   if (file !== undefined) {
-    const message = `--embedder ${name}: names one file, and an embedder has several`;
+    const message = `--embedder ${name}: names one file, but an embedder has several`;
     throw new BenchError('bad-option', message, `write ${repository.name}`);
   }
   const hub = hubAccess();
-  // Version 0.1 marked folders that had all files.
+  // Version 0.1 marked complete folders with a file.
   const former = formerPlace(repository, 'complete', hub);
   if (existsSync(former)) return dirname(former);
   for (const alternatives of [...embedderFiles.required.map((path) => [path]), embedderFiles.weights]) {
@@ -39,7 +39,7 @@ export async function fetchEmbedder(name: string, options: DownloadOptions = {})
     if (found !== undefined) continue;
     throw new BenchError(
       'bad-model',
-      `--embedder ${name}: the hub has no ${alternatives.join(' or ')} there`,
+      `--embedder ${name}: the repository has no ${alternatives.join(' or ')}`,
       'check its name, or choose a repository with ONNX weights in the layout of transformers.js',
     );
   }

@@ -13,7 +13,7 @@ it('is known for the embedder that ships, and for its weights alone', async () =
   requireCalibrationFor(calibration, info);
   const mine = { name: 'mine', sha256: 'f'.repeat(64) };
   expect(() => requireCalibrationFor(calibration, mine)).toThrow(
-    'card.json of mine: its gating threshold was found for another embedder',
+    'card.json of mine: its gating threshold was calibrated for another embedder',
   );
 });
 

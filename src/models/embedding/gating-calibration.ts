@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 
 const calibrationSchema = z.looseObject({
-  /** Of the embedder's weights. */
+  /** Hash of the embedder's weights. */
   embedderSha256: z.string(),
   gatingThreshold: z.number().min(-1).max(1),
 });
@@ -41,7 +41,7 @@ export function requireCalibrationFor(
   if (embedderSha256 === embedder.sha256) return;
   throw new BenchError(
     'bad-model',
-    `card.json of ${embedder.name}: its gating threshold was found for another embedder`,
+    `card.json of ${embedder.name}: its gating threshold was calibrated for another embedder`,
     'calibrate it again: npx tsx scripts/models/calibrate-gating.ts',
   );
 }

@@ -9,7 +9,7 @@ export const onnxRuntimeNames = ['onnxruntime-node', 'onnxruntime-web'] as const
 export interface OnnxSession {
   readonly runtime: string;
   readonly inputs: readonly string[];
-  /** Evaluates token ids of one text. @param feeds by name of input, one number a token */
+  /** Evaluates token ids of one text. @param feeds by name of input, one number per token */
   run(feeds: Readonly<Record<string, readonly number[]>>): Promise<Readonly<Record<string, Tensor | undefined>>>;
 }
 
@@ -33,7 +33,7 @@ export async function openOnnxSession(
 ): Promise<OnnxSession> {
   const { name, runtime } = await loadRuntime(forced === '' ? undefined : forced);
   const isWeb = name === 'onnxruntime-web';
-  // One thread: the default, one spinning thread a core, would take cores from the language model whose time is measured.
+  // One thread: the default, one spinning thread per core, would slow the language model during measurements.
   if (isWeb) runtime.env.wasm.numThreads = 1;
   const session = await runtime.InferenceSession.create(
     path,
@@ -45,7 +45,7 @@ export async function openOnnxSession(
     runtime: `${name} ${runtime.env.versions.common}`,
     inputs: session.inputNames,
     run: async (feeds) => {
-      // WebAssembly evaluates on this thread: other work of the process runs between texts.
+      // WebAssembly blocks this thread, so other work of the process runs between texts.
       if (isWeb) await setImmediate();
       const tensors = Object.entries(feeds).map(([input, values]) => [
         input,
@@ -64,7 +64,7 @@ async function loadRuntime(forced: string | undefined): Promise<{ readonly name:
   let cause: unknown;
   for (const name of forced === undefined ? onnxRuntimeNames : [forced]) {
     try {
-      // The native one is an optional peer: its install script fetches files that the CPU does not need.
+      // The native runtime is an optional peer dependency: its install script fetches files that CPUs do not need.
       const runtime = name === 'onnxruntime-web' ? await import('onnxruntime-web') : await import('onnxruntime-node');
       return { name, runtime };
     } catch (error) {

@@ -73,7 +73,7 @@ describe('the files of sentence-transformers', () => {
     const unnamed = `embedding model ${folder} does not name its pooling`;
     await expectFailure(TransformersEmbedder.open(folder), 'bad-model', unnamed, /1_Pooling\/config\.json/);
     write('1_Pooling/config.json', { word_embedding_dimension: 384, pooling_mode_mean_tokens: true });
-    const other = `embedding model ${folder} gives 128 numbers a text, and its 1_Pooling/config.json says 384`;
+    const other = `embedding model ${folder} gives 128 numbers per text, but its 1_Pooling/config.json says 384`;
     await expectFailure(TransformersEmbedder.open(folder), 'bad-model', other);
   });
 });

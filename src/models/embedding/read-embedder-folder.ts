@@ -17,7 +17,7 @@ const POOLING = '1_Pooling/config.json';
 const LIMITS = 'sentence_bert_config.json';
 const PROMPTS = 'config_sentence_transformers.json';
 
-/** The files of a sentence encoder that are read, by their places in its folder. */
+/** Paths of the files that are read, within the folder of a sentence encoder. */
 export const embedderFiles = {
   required: ['config.json', 'tokenizer.json', 'tokenizer_config.json'],
   /** The first that exists is used. */
@@ -74,7 +74,7 @@ export function readEmbedderFolder(folder: string) {
     weightsPath,
     tokenizer: tokenizer!,
     tokenizerConfig: tokenizerConfig!,
-    // Tokenizers without a limit have an absurd value, or none: Infinity if no file limits it.
+    // Tokenizers without a limit state a huge value, or none. Infinity if no file states a limit.
     maxTokens: Math.min(
       ...(limits.filter((limit) => typeof limit === 'number' && limit > 0 && limit < 1e9) as number[]),
     ),
@@ -130,7 +130,7 @@ export function badModel(path: string, problem: string, cause?: unknown): BenchE
   );
 }
 
-/** Name of an embedder whose folder is a snapshot, or any other: that of its repository or folder. */
+/** Name of an embedder: that of the repository if the folder is a hub snapshot, else of the folder. */
 export function folderName(folder: string): string {
   const snapshot = /[/\\]models--[^/\\]+?--([^/\\]+)[/\\]snapshots[/\\][^/\\]+$/.exec(folder);
   return snapshot?.[1] ?? basename(folder);

@@ -2,7 +2,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-// Its own declarations cannot be resolved from an ES module.
+// The package's type declarations cannot be resolved from an ES module.
 const HubTokenizer = Tokenizer as new (
   document: object,
   config: object,

@@ -43,7 +43,7 @@ export class TransformersEmbedder implements Embedder {
       if (model.dimension !== undefined && model.dimension !== dimension) {
         throw badModel(
           path,
-          `gives ${dimension} numbers a text, and its 1_Pooling/config.json says ${model.dimension}`,
+          `gives ${dimension} numbers per text, but its 1_Pooling/config.json says ${model.dimension}`,
         );
       }
       const sha256 = await fileChecksum(weightsPath);
@@ -65,7 +65,7 @@ export class TransformersEmbedder implements Embedder {
   }
 }
 
-/** Gives the model's own sentence vector, or pools its token vectors. @throws BenchError if nothing defines the pooling */
+/** The model's sentence vector, or its token vectors pooled. @throws BenchError if nothing defines the pooling */
 async function evaluate(ids: readonly number[], session: OnnxSession, { path, pooling }: EmbedderFolder) {
   const known: Readonly<Record<string, readonly number[]>> = {
     input_ids: ids,
@@ -74,7 +74,7 @@ async function evaluate(ids: readonly number[], session: OnnxSession, { path, po
     position_ids: ids.map((_, position) => position),
   };
   const unknown = session.inputs.find((input) => !(input in known));
-  if (unknown !== undefined) throw new Error(`it wants an input that no sentence encoder has: ${unknown}`);
+  if (unknown !== undefined) throw new Error(`it needs an input that is not supported: ${unknown}`);
   const output = await session.run(Object.fromEntries(session.inputs.map((input) => [input, known[input]!])));
   const sentence = output['sentence_embedding'];
   if (pooling === undefined && sentence !== undefined) return Float32Array.from(sentence.data as Float32Array);

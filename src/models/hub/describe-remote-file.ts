@@ -12,7 +12,7 @@ export interface RemoteFile {
   readonly checksum?: FileChecksum;
   /** Distinguishes versions of the file, in hex. */
   readonly version: string;
-  /** The commit that a hub has resolved the revision to. */
+  /** The commit to which the hub resolved the revision. */
   readonly commit?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export async function describeRemoteFile(address: string, hub: Server, options: 
     if (status === 404) return undefined;
     const location = Math.floor(status / 100) === 3 ? headers.get('location') : null;
     if (location === null && !response.ok) throw refused(address, status, hub);
-    // For a file on another server, only the hub's own answer is trusted.
+    // Checksums are trusted only from the hub itself, not from servers that it redirects to.
     if (new URL(place).origin !== new URL(hub.endpoint).origin) throw unverifiable(address);
     commit ??= headers.get('x-repo-commit') ?? undefined;
     if (headers.has('x-linked-etag') || location === null) return { ...describe(address, response), commit };
@@ -64,18 +64,19 @@ function unverifiable(address: string): BenchError {
 }
 
 /**
- * Asks any server for the size of a file, without a token; the file has no checksum.
- * @throws BenchError `not-found` if the server does not have the file, `network` if it does not answer, or names no length
+ * Asks any server for the size of a file, without a token. The result has no checksum.
+ * @throws BenchError `not-found` if the server does not have the file, `network` if it does not answer, or states no
+ * length
  */
-export async function describeUnprovenFile(address: string, options: WaitOptions = {}): Promise<RemoteFile> {
+export async function describeFileWithoutChecksum(address: string, options: WaitOptions = {}): Promise<RemoteFile> {
   using timeout = idleTimeout(options);
-  const hint = 'give another address with --address URL, or bring the file: --data-file FILE';
+  const hint = 'give another address with --address URL, or use a local file: --data-file FILE';
   const answer = await send(address, { endpoint: address, token: undefined }, { method: 'HEAD' }, timeout);
   const { ok, status, headers } = answer;
   if (!ok) throw new BenchError('not-found', `${address}: the server answered ${status}`, hint);
   requireNoPage(address, answer);
   const length = headers.get('content-length');
-  if (length === null) throw new BenchError('network', `${address}: the server names no length`, hint);
+  if (length === null) throw new BenchError('network', `${address}: the server states no length`, hint);
   const tag = headers.get('etag') ?? headers.get('last-modified') ?? '';
   const version = createHash('sha256').update(`${address} ${length} ${tag}`).digest('hex');
   return { address, sizeBytes: Number(length), version };

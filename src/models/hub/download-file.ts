@@ -36,11 +36,11 @@ export interface DownloadOptions extends WaitOptions {
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
 
-/** A server that sends a byte per answer is given up after so many answers. */
+/** Limit on responses, against a server that sends one byte in each. */
 const MAX_ANSWERS = 200;
 
 export interface FileOptions extends DownloadOptions {
-  /** As progress shows it. */
+  /** Name in progress and messages. */
   readonly name: string;
   readonly hub: Server;
   /** Path of the incomplete file; by default beside the file, with its version in the name. */
@@ -48,7 +48,7 @@ export interface FileOptions extends DownloadOptions {
 }
 
 /**
- * Fetches a file of known size. It gets its name when it is complete, and verified if its checksum is known.
+ * Downloads a file of known size. It gets its name when it is complete, and verified if it has a checksum.
  * @throws BenchError `network`, `not-found` if the server refuses it, `disk`, `bad-data` if the checksum differs
  */
 export async function downloadFile(remote: RemoteFile, path: string, options: FileOptions): Promise<void> {
@@ -76,7 +76,7 @@ export async function downloadFile(remote: RemoteFile, path: string, options: Fi
 
 /** Fetches the missing part; a broken connection is tried again as long as each attempt makes progress. */
 async function complete(partial: string, remote: RemoteFile, options: FileOptions): Promise<void> {
-  // Longer than the file: not a part of it.
+  // A partial file that is longer is not part of this file.
   if (statSync(partial).size > remote.sizeBytes) truncateSync(partial);
   for (let answers = 1; ; answers++) {
     const before = statSync(partial).size;
@@ -119,7 +119,7 @@ async function fetchRest(
       }
     } catch (cause) {
       if (cause instanceof BenchError) throw cause;
-      // Thrown from here, it would discard what has arrived and waits for the disk.
+      // Throwing here would discard bytes that have arrived but are not yet written.
       broken = cause;
     }
   };

@@ -128,7 +128,7 @@ describe('a file of the hub', () => {
     server.faults = { hangsAfterBytes: 1_000_000 };
     const script = `
       import { fetchHubFile } from ${JSON.stringify(new URL('fetch-hub-file.ts', import.meta.url).href)};
-      import { hubAccess } from ${JSON.stringify(new URL('hub-cache.ts', import.meta.url).href)};
+      import { hubAccess } from ${JSON.stringify(new URL('hub-access.ts', import.meta.url).href)};
       import { parseHubReference } from ${JSON.stringify(new URL('hub-reference.ts', import.meta.url).href)};
       await fetchHubFile(parseHubReference('hf:org/repo'), 'q8/model.gguf', hubAccess());`;
     const { child, ended } = startProcess([...typescript, '--input-type=module', '-e', script], {
@@ -209,7 +209,7 @@ describe('the name of something on the hub', () => {
     const mirror = { HF_ENDPOINT: 'http://127.0.0.1:1/', HF_TOKEN: '' };
     expect(hubAccess({ HOME: '/x' })).toMatchObject({ endpoint: 'https://huggingface.co', token: undefined });
     expect(hubAccess(mirror)).toMatchObject({ endpoint: 'http://127.0.0.1:1', token: undefined });
-    expect(() => hubAccess({ HF_ENDPOINT: 'mirror' })).toThrow('HF_ENDPOINT mirror: not an address');
+    expect(() => hubAccess({ HF_ENDPOINT: 'mirror' })).toThrow('HF_ENDPOINT mirror: not a web address');
   });
 });
 
@@ -276,7 +276,11 @@ describe('access to the hub', () => {
   test.each([
     ['a token with a line break', { HF_TOKEN: 'se\ncret' }, 'HF_TOKEN is not a token'],
     ['a token with odd characters', { HF_TOKEN: 'secrét' }, 'HF_TOKEN is not a token'],
-    ['a password in the address', { HF_ENDPOINT: 'https://ann:secret@hub.example' }, 'HF_ENDPOINT names a user'],
+    [
+      'a password in the address',
+      { HF_ENDPOINT: 'https://ann:secret@hub.example' },
+      'HF_ENDPOINT contains a user name',
+    ],
   ])('%s is refused and not repeated', async (_, environment, message) => {
     const error = await benchFailure(() => hubAccess(environment));
     expect(error.message).toContain(message);

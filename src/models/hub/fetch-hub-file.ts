@@ -24,7 +24,7 @@ export async function fetchHubFile(
   const found = findHubFile(repository, file, hub);
   if (found !== undefined) return found;
   if (isKnownAbsent(repository, file, hub)) return undefined;
-  // The commit that the cache has, so that all files of a snapshot are of one commit.
+  // The cached commit, so that all files of a snapshot are of one commit.
   const revision = cachedCommit(repository, hub);
   const remote = await describeRemoteFile(fileAddress({ ...repository, revision }, file, hub), hub, options);
   if (remote === undefined) {
@@ -46,7 +46,7 @@ export function fileAddress({ organisation, repository, revision }: HubRepositor
   return `${endpoint}/${organisation}/${repository}/resolve/${revision}/${file}`;
 }
 
-/** Name of a repository's files for progress: `org/repo/file`. */
+/** Name of a file in progress and messages: `org/repo/file`. */
 export function displayName({ organisation, repository }: HubRepository, file: string): string {
   return `${organisation}/${repository}/${file}`;
 }

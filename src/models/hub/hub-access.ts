@@ -19,11 +19,15 @@ export function hubAccess(environment: Readonly<Record<string, string | undefine
   };
   const endpoint = value('HF_ENDPOINT') ?? DEFAULT_ENDPOINT;
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
-    throw new BenchError('bad-option', `HF_ENDPOINT ${endpoint}: not an address`, `write it as ${DEFAULT_ENDPOINT}`);
+    throw new BenchError('bad-option', `HF_ENDPOINT ${endpoint}: not a web address`, `write it as ${DEFAULT_ENDPOINT}`);
   }
   const { username, password } = new URL(endpoint);
   if (username !== '' || password !== '') {
-    throw new BenchError('bad-option', 'HF_ENDPOINT names a user or a password', 'give the token as HF_TOKEN instead');
+    throw new BenchError(
+      'bad-option',
+      'HF_ENDPOINT contains a user name or a password',
+      'give the token as HF_TOKEN instead',
+    );
   }
   const token = value('HF_TOKEN');
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
@@ -36,7 +40,7 @@ export function hubAccess(environment: Readonly<Record<string, string | undefine
     // Sent to the endpoint only, and never written.
     token,
     hubCache: resolve(value('HF_HUB_CACHE') ?? join(home, 'hub')),
-    // Up to version 0.1 it had a layout of hub files of its own.
+    // dki-bench's own cache; up to version 0.1 it held hub files, too.
     ownCache: cacheFolder(environment),
   };
 }

@@ -27,7 +27,7 @@ function repositoryFolder({ organisation, repository }: HubRepository, { hubCach
   return join(hubCache, `models--${organisation}--${repository}`);
 }
 
-/** The commit that the cache has of a revision; the revision itself if it has none. */
+/** The cached commit of a revision; the revision itself if none is cached. */
 export function cachedCommit(repository: HubRepository, hub: HubAccess): string {
   const ref = join(repositoryFolder(repository, hub), 'refs', repository.revision);
   return existsSync(ref) ? readFileSync(ref, 'utf8').trim() : repository.revision;
@@ -43,14 +43,14 @@ export function formerPlace({ organisation, repository, revision }: HubRepositor
   return join(hub.ownCache, 'models', organisation, folder, file);
 }
 
-/** Path of a file in the cache, where Hugging Face's tools or an earlier version of dki-bench put it; undefined if neither did. */
+/** Path of a cached file, of this or an earlier version's layout; undefined if it is not cached. */
 export function findHubFile(repository: HubRepository, file: string, hub: HubAccess): string | undefined {
   const places = [join(snapshotFolder(repository, hub), file)];
   if (/\.gguf$/i.test(file)) places.push(formerPlace(repository, file, hub));
   return places.find((path) => existsSync(path));
 }
 
-/** The mark of a file that a commit does not have, so that the hub is asked once. */
+/** Path of the mark that a commit does not have a file, so that the hub is asked only once. */
 function absenceMark(repository: HubRepository, file: string, hub: HubAccess): string {
   return join(repositoryFolder(repository, hub), '.no_exist', cachedCommit(repository, hub), file);
 }
@@ -71,7 +71,7 @@ export function blobPath(repository: HubRepository, checksum: string, hub: HubAc
   return join(repositoryFolder(repository, hub), 'blobs', checksum);
 }
 
-/** Names a blob as a file of a commit, and records that dki-bench has put it there. @returns the file's path */
+/** Links a blob as a file of a commit, and records that dki-bench fetched it. @returns the file's path */
 export function linkBlob(
   repository: HubRepository,
   { file, blob, commit }: { readonly file: string; readonly blob: string; readonly commit: string },
@@ -99,12 +99,12 @@ export function linkBlob(
   return path;
 }
 
-/** The list of the files that dki-bench has put into the shared cache. */
+/** Path of the list of files that dki-bench fetched into the shared cache. */
 function fetchedList({ ownCache }: HubAccess): string {
   return join(ownCache, 'fetched.txt');
 }
 
-/** Deletes a cached file and its blob if dki-bench has put it there. @returns false for a file of another program */
+/** Deletes a cached file and its blob if dki-bench fetched it. @returns false if another program did */
 export function removeCachedFile(path: string, hub: HubAccess): boolean {
   if (!path.startsWith(hub.hubCache + sep)) {
     rmSync(path, { recursive: true, force: true });

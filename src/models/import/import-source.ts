@@ -8,17 +8,17 @@ import { BenchError } from '../../base/bench-error.ts';
 const MAX_LEVELS = 6;
 const MAX_FILES = 10_000;
 const MAX_ENTRIES = 100_000;
-/** Deflate reaches 1,032; weights, which look like noise, hardly 2. */
+/** Largest ratio of unpacked to packed size. Deflate reaches 1,032; weights, which look like noise, hardly 2. */
 const MAX_COMPRESSION = 200;
 
-/** One file of what a user imports. */
+/** One file of an import. */
 export interface ImportFile {
-  /** Its place in the folder or archive, with `/`; the name of a single file. It is shown and compared, never opened. */
+  /** Path within the folder or archive, with `/`; name of a single file. Shown and compared, never opened. */
   readonly path: string;
   readonly bytes: number;
-  /** As an archive states it. */
+  /** Stated by an archive. */
   readonly crc32?: number;
-  /** @throws BenchError `bad-data` where the archive cannot be read */
+  /** @throws BenchError `bad-data` if the archive cannot be read */
   open(): Promise<Readable>;
 }
 
@@ -28,10 +28,7 @@ export interface ImportSource extends Disposable {
   readonly files: readonly ImportFile[];
 }
 
-/**
- * Opens what a user has: a GGUF file, a folder, or a zip archive such as a wheel.
- * @throws BenchError `not-found`, `bad-data` for any other file
- */
+/** Opens a GGUF file, a folder or a zip archive (wheel). @throws BenchError `not-found`, `bad-data` for other files */
 export async function openImportSource(path: string): Promise<ImportSource> {
   const stats = fileStats(path);
   if (stats === undefined) throw new BenchError('not-found', `${path}: no such file or folder`, 'check its name');
@@ -48,7 +45,7 @@ export async function openImportSource(path: string): Promise<ImportSource> {
   );
 }
 
-/** Undefined if there is nothing. @throws BenchError `bad-data` for what cannot be read, such as a link to itself */
+/** Undefined if there is no such file. @throws BenchError `bad-data` if it cannot be read, such as a link to itself */
 function fileStats(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -73,7 +70,7 @@ function localFile(file: string, path: string, bytes: number): ImportFile {
 }
 
 /**
- * All files below a folder. Links are followed, as the folders of the hub's own tools are made of them.
+ * All files below a folder. Links are followed, since snapshots in the hub's cache consist of them.
  * @throws BenchError `bad-data` for a folder with too many files to be a model's
  */
 function folderFiles(folder: string): ImportFile[] {

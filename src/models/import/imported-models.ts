@@ -15,7 +15,7 @@ export const GGUF = /\.gguf$/i;
 
 const folder = (): string => join(cacheFolder(), 'imported');
 
-/** The place of an imported model: a GGUF file, or an embedder's folder. */
+/** Path of an imported model: a GGUF file, or an embedder's folder. */
 export function importedPath(kind: ImportedModel['kind'], name: string): string {
   return join(folder(), kind === 'embedder' ? name : `${name}.gguf`);
 }

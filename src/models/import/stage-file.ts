@@ -13,7 +13,7 @@ const ELSEWHERE = 'or name another folder with DKI_BENCH_CACHE';
 
 /**
  * Copies a file of a source into the cache. The copy is deleted on disposal unless it was moved to its place.
- * @throws BenchError `bad-data` where an archive is damaged, `disk` if there is not enough space
+ * @throws BenchError `bad-data` if an archive is damaged, `disk` if there is not enough space
  */
 export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, file: ImportFile, signal?: AbortSignal) {
   const folder = join(cacheFolder(), 'incoming');
@@ -21,7 +21,7 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
   const content = await file.open();
   try {
     mkdirSync(folder, { recursive: true });
-    // Copies of killed processes.
+    // Deletes copies of killed processes.
     for (const name of readdirSync(folder)) {
       if (!isProcessRunning(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true });
     }
@@ -53,7 +53,7 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
   }
 }
 
-/** Writes a file, checks it against what its source states, and gives its sha-256. */
+/** Writes a file, and checks length and CRC that its source states. @returns its sha-256, in hex */
 async function write(
   content: AsyncIterable<Uint8Array>,
   { bytes, crc32: stated }: ImportFile,
