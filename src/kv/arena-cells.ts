@@ -3,7 +3,7 @@ import { keyRowBytes, kvBytes, type KvLayout, type SequenceState, valueRowBytes 
 import { giveMemoryBack, memoryAt, takeMemory, wholeMemory } from './wasm-arena.ts';
 import { cutCells } from './cut-cells.ts';
 
-/** Addresses of the keys and the values of each layer in the arena. */
+/** Arena addresses of the keys and values of each layer. */
 export interface ArenaPlace {
   readonly keysAt: readonly number[];
   readonly valuesAt: readonly number[];
@@ -23,8 +23,8 @@ function placeFrom(address: number, { layout, positions }: Shape): ArenaPlace {
 }
 
 /**
- * A copy of cells in the arena, where a join reads it without another copy; in plain memory where the arena is full, or
- * after `moveOut`. Its store owns it and frees it with `moveOut` or `erase`, so `Symbol.dispose` does nothing.
+ * A copy of cells in the arena, where a join can read it directly. It is in plain memory if the arena is full, or after
+ * `moveOut`. The store owns it and frees it with `moveOut` or `erase`, so `Symbol.dispose` does nothing.
  */
 export class ArenaCells implements SequenceState {
   readonly layout: KvLayout;
@@ -37,7 +37,7 @@ export class ArenaCells implements SequenceState {
     this.layout = cells.layout;
     this.tokenIds = cells.tokenIds;
     this.positions = cells.positions;
-    // Cells that were disposed of throw here, before memory is taken.
+    // Disposed cells throw here, before memory is taken.
     const { keys, values } = cells;
     const address = takeMemory(kvBytes(cells));
     if (address === undefined) {
@@ -50,7 +50,7 @@ export class ArenaCells implements SequenceState {
     this.#place = place;
   }
 
-  /** Its place in the arena; undefined if it is not in the arena. */
+  /** Undefined if the cells are in plain memory. */
   get place(): ArenaPlace | undefined {
     return this.#place;
   }
@@ -71,7 +71,7 @@ export class ArenaCells implements SequenceState {
     // The store frees the memory.
   }
 
-  /** Frees its part of the arena. A turn may still hold the cells: it reads them in plain memory. */
+  /** Moves the cells to plain memory, where a turn that uses them can still read them. */
   moveOut(): void {
     if (this.#place === undefined) return;
     this.#plain = cutCells(this, 0, this.positions.length);
@@ -100,7 +100,7 @@ export class ArenaCells implements SequenceState {
   }
 }
 
-/** The error of a turn whose block was deleted while the turn was using it. */
+/** For a turn that reads a block deleted while the turn was running. */
 export function deletedDuringTurn(): BenchError {
   return new BenchError(
     'not-found',
@@ -109,7 +109,7 @@ export function deletedDuringTurn(): BenchError {
   );
 }
 
-/** The result of a join: arena memory that it owns until disposal. The memory is uninitialised. */
+/** The result of a join, in arena memory that it owns until disposal. The memory is uninitialised at first. */
 export class JoinedState implements SequenceState, ArenaPlace {
   readonly layout: KvLayout;
   readonly positions: Int32Array;
@@ -118,7 +118,7 @@ export class JoinedState implements SequenceState, ArenaPlace {
   readonly valuesAt: readonly number[];
   #isDisposed = false;
 
-  /** @throws RangeError where the arena is full */
+  /** @throws RangeError if the arena is full */
   constructor({ layout, positions, tokenIds }: Shape) {
     this.layout = layout;
     this.positions = positions;
@@ -151,12 +151,12 @@ export class JoinedState implements SequenceState, ArenaPlace {
   }
 }
 
-/** Memory of the arena that one operation needs besides its result, freed on disposal. */
+/** Arena memory that one operation needs besides its result, freed on disposal. */
 export class ArenaScratch implements Disposable {
   readonly #copies = new Map<SequenceState, ArenaCells>();
   readonly #taken: { readonly address: number; readonly sizeBytes: number }[] = [];
 
-  /** The place of cells; those outside the arena are copied into it. @throws RangeError where it is full */
+  /** The place of cells, copied into the arena if they are not there. @throws RangeError if it is full */
   place(cells: SequenceState): ArenaPlace {
     if (cells instanceof ArenaCells && cells.place !== undefined) return cells.place;
     const copy = this.#copies.get(cells) ?? new ArenaCells(cells);
@@ -164,7 +164,7 @@ export class ArenaScratch implements Disposable {
     return copy.place ?? arenaIsFull();
   }
 
-  /** The address of memory to work in. @throws RangeError where the arena is full */
+  /** The address of scratch memory. @throws RangeError if the arena is full */
   take(sizeBytes: number): number {
     const address = takeMemory(sizeBytes) ?? arenaIsFull();
     this.#taken.push({ address, sizeBytes });

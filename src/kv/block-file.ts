@@ -12,15 +12,15 @@ import {
 
 const VERSION = 1;
 const INTEGER_BYTES = 4;
-/** Magic number, version, number of cells, and six of the layout. */
-const HEAD_INTEGERS = 9;
+/** Magic number, version, number of cells, and six integers of the layout. */
+const HEADER_INTEGERS = 9;
 
-/** A format of files that hold a head, the positions and tokens of cells, then keys and values. */
+/** A file format: a file header, positions and tokens of the cells, then keys and values. */
 export interface BlockFormat {
   readonly magic: number;
-  /** Integers of the head behind those that all formats have. */
+  /** Integers that the file header has after those of all formats. */
   readonly moreIntegers: number;
-  /** Bytes of keys and values; undefined for a head that describes none. */
+  /** Bytes of keys and values; undefined if the file header is invalid. */
   readonly tensorBytes: (layout: KvLayout, cells: number, more: readonly number[]) => number | undefined;
 }
 
@@ -32,7 +32,7 @@ const plainFormat: BlockFormat = {
 };
 
 /**
- * The bytes of a KV block as the disk stores it; all integers in 32 bits, little-endian:
+ * The bytes of a KV block on disk. All integers have 32 bits, little-endian:
  *
  * ```text
  * magic, version, cells, layers, heads, headDimension, keyType, valueType, valuesTransposed
@@ -48,10 +48,10 @@ export function writeBlockFile(state: SequenceState): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads what `writeBlockFile` wrote. Keys and values are views into the bytes. Flipped bits of numbers are not detected: a
- * store keeps a fingerprint of the bytes.
- * @param name names the bytes in a message
- * @throws BenchError `bad-state` naming the damage: another format, unknown types, a length that is not exact
+ * Reads what `writeBlockFile` wrote. Keys and values are views into the bytes. Does not detect flipped bits in numbers: the
+ * store's fingerprint does.
+ * @param name of the block in messages
+ * @throws BenchError `bad-state` naming the damage: wrong format, unknown types, wrong length
  */
 export function readBlockFile(bytes: Uint8Array, name = 'KV block'): SequenceState {
   const { layout, positions, tokenIds, tensors } = readCells(plainFormat, bytes, name);
@@ -64,7 +64,7 @@ export function readBlockFile(bytes: Uint8Array, name = 'KV block'): SequenceSta
   return ownedState({ layout, positions, tokenIds, keys, values });
 }
 
-/** Writes cells in a format. @param more integers of the head @param tensors keys, then values */
+/** Writes cells in a format. @param more additional integers of the file header @param tensors keys, then values */
 export function writeCells(
   { magic }: BlockFormat,
   { layout, positions, tokenIds }: Pick<SequenceState, 'layout' | 'positions' | 'tokenIds'>,
@@ -74,8 +74,8 @@ export function writeCells(
   const { layers, heads, headDimension, valuesTransposed } = layout;
   const [keyType, valueType] = [layout.keyType, layout.valueType].map((type) => numberTypes.indexOf(type));
   const shape = [layers, heads, headDimension, keyType!, valueType!, Number(valuesTransposed)];
-  const head = Int32Array.from([magic, VERSION, positions.length, ...shape, ...more]);
-  const parts = [head, positions, tokenIds, ...tensors];
+  const header = Int32Array.from([magic, VERSION, positions.length, ...shape, ...more]);
+  const parts = [header, positions, tokenIds, ...tensors];
   const sizeBytes = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const bytes = new Uint8Array(Buffer.allocUnsafeSlow(sizeBytes).buffer);
   let offset = 0;
@@ -88,7 +88,7 @@ export function writeCells(
 
 /**
  * Reads what `writeCells` wrote.
- * @returns `tensors`: a view of the bytes of keys and values, as many as the format says
+ * @returns `tensors` is a view of the bytes of keys and values
  * @throws BenchError `bad-state` naming the damage
  */
 export function readCells(
@@ -96,23 +96,23 @@ export function readCells(
   bytes: Uint8Array,
   name: string,
 ): Pick<SequenceState, 'layout' | 'positions' | 'tokenIds'> & { more: readonly number[]; tensors: Uint8Array } {
-  const headBytes = (HEAD_INTEGERS + moreIntegers) * INTEGER_BYTES;
-  if (bytes.length < headBytes) throw unusable(name, 'cut short');
-  const head = [...readIntegers(bytes, 0, HEAD_INTEGERS + moreIntegers)];
-  if (head[0] !== magic || head[1] !== VERSION) throw unusable(name, `not of version ${VERSION} of its format`);
-  const cells = head[2]! >>> 0;
-  const layout = readLayout(head);
-  const more = head.slice(HEAD_INTEGERS);
+  const headerBytes = (HEADER_INTEGERS + moreIntegers) * INTEGER_BYTES;
+  if (bytes.length < headerBytes) throw unusable(name, 'cut short');
+  const header = [...readIntegers(bytes, 0, HEADER_INTEGERS + moreIntegers)];
+  if (header[0] !== magic || header[1] !== VERSION) throw unusable(name, `not in version ${VERSION} of the format`);
+  const cells = header[2]! >>> 0;
+  const layout = readLayout(header);
+  const more = header.slice(HEADER_INTEGERS);
   const expected = layout && tensorBytes(layout, cells, more);
-  if (layout === undefined || expected === undefined || cells === 0) throw unusable(name, 'its head describes no KV');
-  const tensorsAt = headBytes + cells * 2 * INTEGER_BYTES;
+  if (layout === undefined || expected === undefined || cells === 0) throw unusable(name, 'invalid file header');
+  const tensorsAt = headerBytes + cells * 2 * INTEGER_BYTES;
   const excess = bytes.length - tensorsAt - expected;
   if (excess !== 0) throw unusable(name, excess < 0 ? 'cut short' : `${excess} bytes too long`);
-  const positions = readIntegers(bytes, headBytes, cells);
-  const tokenIds = readIntegers(bytes, headBytes + cells * INTEGER_BYTES, cells);
+  const positions = readIntegers(bytes, headerBytes, cells);
+  const tokenIds = readIntegers(bytes, headerBytes + cells * INTEGER_BYTES, cells);
   if (positions.some((position) => position < 0)) throw unusable(name, 'a position below 0');
   if (tokenIds.some((id) => id < -1)) throw unusable(name, 'a token below −1');
-  // Not `subarray`: of a Buffer it gives Buffers, whose `slice` does not copy.
+  // Not `subarray`: on a Buffer it returns a Buffer, whose `slice` does not copy.
   return {
     layout,
     positions,
@@ -122,9 +122,9 @@ export function readCells(
   };
 }
 
-/** The layout in a head; undefined where no KV has it. */
-function readLayout(head: readonly number[]): KvLayout | undefined {
-  const [layers = 0, heads = 0, headDimension = 0, keyIndex = 0, valueIndex = 0, transposed = 0] = head
+/** The layout in a file header; undefined if it is invalid. */
+function readLayout(header: readonly number[]): KvLayout | undefined {
+  const [layers = 0, heads = 0, headDimension = 0, keyIndex = 0, valueIndex = 0, transposed = 0] = header
     .slice(3)
     .map((integer) => integer >>> 0);
   const [keyType, valueType] = [numberTypes[keyIndex], numberTypes[valueIndex]];

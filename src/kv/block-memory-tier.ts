@@ -6,19 +6,19 @@ import type { OwnedKv } from './kv-record.ts';
 import { readQuantised, writeQuantised } from './quantised-block.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
 
-/** Share of the memory for rotated keys: they are half of a block. */
+/** Share of the memory for rotated keys, which are half as large as their block. */
 const ROTATED_SHARE = 1 / 3;
 
-/** A block in memory. Turns that found it may read its cells until it is erased. */
+/** A block in memory. Turns may read its cells until it is erased. */
 export interface MemoryBlock extends OwnedKv {
   readonly cells: ArenaCells | QuantisedCells;
   readonly sizeBytes: number;
   onDisk: boolean;
-  /** Time of its last use on the memory's clock. */
+  /** When it was last used: number of that use. */
   usedAt: number;
 }
 
-/** Quantised cells outside of the arena; each turn that finds them gets a dequantised copy. */
+/** Quantised cells outside the arena; each read returns a dequantised copy. */
 class QuantisedCells {
   readonly count: number;
   #bytes: Uint8Array<ArrayBuffer> | undefined;
@@ -41,9 +41,9 @@ class QuantisedCells {
   }
 }
 
-/** Blocks of KV in memory, by user and content key, with a bound of bytes that the caller enforces by `evict`. */
+/** KV blocks in memory, by user and content key. The caller keeps it below its bound by calling `evict`. */
 export class BlockMemoryTier {
-  /** Rotated keys of the blocks; they go with their block. */
+  /** Rotated keys of the blocks; deleted together with their block. */
   readonly rotated: RotatedKeyCache;
   readonly #maxBytes: number;
   readonly #type: StoreType;
@@ -53,7 +53,7 @@ export class BlockMemoryTier {
   #hits = 0;
   #evicted = 0;
 
-  /** @param memoryBytes bound, rotated keys included @param type of the numbers in which blocks are stored */
+  /** @param memoryBytes bound, including rotated keys @param type number type of stored blocks */
   constructor(memoryBytes: number, type: StoreType) {
     const rotatedBytes = Math.floor(memoryBytes * ROTATED_SHARE);
     this.rotated = new RotatedKeyCache(rotatedBytes);
@@ -61,13 +61,13 @@ export class BlockMemoryTier {
     this.#type = type;
   }
 
-  /** The blocks that are in memory alone. */
+  /** The blocks that are not on disk yet. */
   get unwritten(): MemoryBlock[] {
     return [...this.#blocks.values()].filter(({ onDisk }) => !onDisk);
   }
 
-  /** While the bound is exceeded, the block to evict: cheap to recompute and long unused. */
-  get firstToGo(): MemoryBlock | undefined {
+  /** The block to evict next (cheap to recompute, long unused); undefined while memory is within its bound. */
+  get nextToEvict(): MemoryBlock | undefined {
     if (this.#sizeBytes <= this.#maxBytes) return undefined;
     const worth = ({ cells, usedAt }: MemoryBlock): number =>
       (cells instanceof QuantisedCells ? cells.count : cells.positions.length) / (this.#clock - usedAt + 1);
@@ -82,7 +82,7 @@ export class BlockMemoryTier {
     return readCells(block.cells);
   }
 
-  /** Stores a copy, in place of one under the same key. */
+  /** Stores a copy, replacing the block of the same key. */
   put(about: OwnedKv, state: SequenceState): SequenceState {
     if (this.#type === 'f16') return this.#put(about, new ArenaCells(state), false);
     return this.#put(about, new QuantisedCells(writeQuantised(state, this.#type), state.positions.length), false);
@@ -95,19 +95,19 @@ export class BlockMemoryTier {
     return this.#put(about, new QuantisedCells(bytes.slice(), count), true);
   }
 
-  /** True while this very copy is stored. */
+  /** True while exactly this copy is stored. */
   holds(block: MemoryBlock): boolean {
     return this.#blocks.get(blockId(block)) === block;
   }
 
-  /** Evicts a block, if it is still stored; turns that found it read it from plain memory. */
+  /** Evicts a block if it is still stored; running turns can still read it. */
   evict(block: MemoryBlock): void {
     if (!this.holds(block)) return;
     this.#moveOut(block);
     this.#evicted++;
   }
 
-  /** Erases a block that was found and cannot be used, which is no hit then. @returns false where it is not here */
+  /** Erases a block that turned out unusable, and does not count it as a hit. @returns false if it is not in memory */
   reject(userId: string, key: string): boolean {
     const block = this.#blocks.get(blockId({ userId, key }));
     if (block === undefined) return false;
@@ -116,7 +116,7 @@ export class BlockMemoryTier {
     return true;
   }
 
-  /** Erases the blocks of a user that contain the memory. @returns the number of those that were in memory alone */
+  /** Erases the blocks of a user that contain the memory. @returns how many of them were not on disk */
   forget(userId: string, memoryId: string): number {
     const affected = [...this.#blocks.values()].filter(
       (block) => block.userId === userId && block.memoryIds.includes(memoryId),
@@ -130,14 +130,13 @@ export class BlockMemoryTier {
     this.rotated.clear();
   }
 
-  /** Counts of blocks in memory since it was opened. */
+  /** Counts since opening. */
   stats() {
     return {
       hits: this.#hits,
       evicted: this.#evicted,
       entries: this.#blocks.size,
       sizeBytes: this.#sizeBytes,
-      // Of keys that were rotated before.
       rotatedBytes: this.rotated.sizeBytes,
       maxBytes: this.#maxBytes,
     };

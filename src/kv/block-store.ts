@@ -6,9 +6,9 @@ import type { OwnedKv } from './kv-record.ts';
 import type { KvStore, KvStoreStats } from './kv-store.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';
 
-/** A block, and the tier that had it. */
+/** A block, and the tier in which it was found. */
 export interface FoundBlock {
-  /** The store's own: disposing of it does nothing. */
+  /** Owned by the store: disposing of it does nothing. */
   readonly state: SequenceState;
   readonly tier: 'memory' | 'disk';
 }
@@ -20,17 +20,17 @@ export interface BlockStoreStats {
 }
 
 /**
- * When a block is written to disk: `at-once`, with the next `settle`, so that other processes find it; `when-evicted`
- * where the folder goes with this process, so that only blocks that no longer fit into memory are written.
+ * When blocks are written to disk. `at-once`: at the next `settle`, so that other processes find them. `when-evicted`: when
+ * they no longer fit into memory, which is enough if no other process uses the folder.
  */
 export type DiskTiming = 'at-once' | 'when-evicted';
 
 /**
- * Blocks of KV by content key in two tiers, memory and disk. Both are bounded by bytes, evict first what is cheap to
- * recompute and long unused, and never give one user the block of another.
+ * KV blocks by content key in two tiers, memory and disk. Both have a bound in bytes, evict first what is cheap to recompute
+ * and long unused, and never give one user's block to another user.
  *
- * A turn finds and stores its blocks, and calls `settle` after its answer, so that no answer waits for a write. Until then
- * memory may exceed its bound by the blocks of the turn, which holds them in any case.
+ * A turn finds and stores blocks, and calls `settle` after its answer, so that no answer waits for a write. Until then memory
+ * may exceed its bound by the blocks of the turn.
  *
  * @example
  * declare const store: KvStore;
@@ -52,12 +52,12 @@ export class BlockStore implements Disposable {
   readonly #disk: KvStore;
   readonly #memory: BlockMemoryTier;
   readonly #timing: DiskTiming;
-  /** Counts deletions of memories: a block that is being read meanwhile may contain one of them. */
+  /** Number of deletions. If it changes while a block is read from disk, the block may contain a deleted memory. */
   #forgotten = 0;
 
   /**
-   * @param memoryBytes bound of the tier in memory, rotated keys included
-   * @param type of the stored numbers on both tiers; quantised ones are dequantised each time they are found
+   * @param memoryBytes bound of the memory tier, including rotated keys
+   * @param type number type on both tiers; quantised blocks are dequantised each time they are found
    */
   constructor(store: KvStore, memoryBytes: number, timing: DiskTiming = 'at-once', type: StoreType = 'f16') {
     this.#disk = store;
@@ -65,12 +65,12 @@ export class BlockStore implements Disposable {
     this.#timing = timing;
   }
 
-  /** Rotated keys of the blocks in memory; they go with their block. */
+  /** Rotated keys of the blocks in memory; deleted together with their block. */
   get rotated(): RotatedKeyCache {
     return this.#memory.rotated;
   }
 
-  /** The block of that key; one that was found on disk is in memory from then on. @throws BenchError `disk` */
+  /** Finds a block, and loads it into memory if it is on disk. @throws BenchError `disk` */
   async find(userId: string, key: string): Promise<FoundBlock | undefined> {
     const inMemory = this.#memory.find(userId, key);
     if (inMemory !== undefined) return { state: inMemory, tier: 'memory' };
@@ -90,23 +90,23 @@ export class BlockStore implements Disposable {
   }
 
   /**
-   * Stores a copy of a block, in memory until `settle` is called.
-   * @returns the copy, dequantised where the store quantises; the given state can be disposed of
+   * Stores a copy of a block, only in memory until `settle` is called.
+   * @returns the copy, with quantisation losses if the store quantises; the given state may be disposed of
    */
   keep(about: OwnedKv, state: SequenceState): SequenceState {
     return this.#memory.put(about, state);
   }
 
-  /** Writes the blocks that should be on disk by now, and evicts down to the bound in memory. @throws BenchError `disk` */
+  /** Writes blocks that are due to disk, and evicts from memory down to its bound. @throws BenchError `disk` */
   async settle(): Promise<void> {
     if (this.#timing === 'at-once') for (const block of this.#memory.unwritten) await this.#write(block);
-    for (let block = this.#memory.firstToGo; block !== undefined; block = this.#memory.firstToGo) {
+    for (let block = this.#memory.nextToEvict; block !== undefined; block = this.#memory.nextToEvict) {
       if (!block.onDisk) await this.#write(block);
       this.#memory.evict(block);
     }
   }
 
-  /** Deletes a block that was found and could not be used, on both tiers; it counts as rejected. */
+  /** Deletes a block that turned out unusable from both tiers; counts it as rejected. */
   async reject(userId: string, key: string): Promise<void> {
     if (!this.#memory.reject(userId, key)) return this.#disk.reject(userId, key);
     this.#disk.countRejected();
@@ -118,12 +118,12 @@ export class BlockStore implements Disposable {
     this.#disk.countRejected();
   }
 
-  /** Deletes every block and checkpoint of the user that contains the memory, on both tiers, before it returns. */
+  /** Deletes the user's blocks and checkpoints that contain the memory from both tiers. @returns their number */
   async forgetMemory(userId: string, memoryId: string): Promise<number> {
     this.#forgotten++;
     const inMemoryAlone = this.#memory.forget(userId, memoryId);
     const count = await this.#disk.forgetMemory(userId, memoryId);
-    // Those that were found on disk meanwhile.
+    // Once more, for blocks that were loaded from disk in the meantime.
     this.#forgotten++;
     this.#memory.forget(userId, memoryId);
     return inMemoryAlone + count;
@@ -136,7 +136,7 @@ export class BlockStore implements Disposable {
     this[Symbol.dispose]();
   }
 
-  /** Frees the memory; the disk keeps its blocks. */
+  /** Frees the memory; blocks on disk stay. */
   [Symbol.dispose](): void {
     this.#forgotten++;
     this.#memory.clear();
@@ -148,9 +148,9 @@ export class BlockStore implements Disposable {
   }
 
   async #write(block: MemoryBlock): Promise<void> {
-    // It may have been forgotten since.
+    // It may have been deleted since.
     if (!this.#memory.holds(block)) return;
-    // Set before the write, so that a deletion meanwhile finds it on disk and counts it once.
+    // Set before the write, so that a deletion during the write counts the block once, as one on disk.
     block.onDisk = true;
     try {
       await this.#disk.keepBlock(block, fileBytes(block));

@@ -2,17 +2,16 @@ import { sameLayout, type SequenceState } from '../engine/sequence-state.ts';
 import { readNumbers } from '../base/float16.ts';
 
 /**
- * How far the cells of two states lie apart, cell by cell: the squared distances of their keys and of their values, of all
- * heads, added up over layers.
- * @param firstLayer layers below it are left out. Default: none
+ * How much each cell differs between two states: the squared distances of its keys and values, summed over heads and layers.
+ * @param firstLayer first layer that counts
  * @returns [cell]
- * @throws RangeError for other layouts and other numbers of cells
+ * @throws RangeError if layouts or numbers of cells differ
  */
 export function cellDeviations(a: SequenceState, b: SequenceState, firstLayer = 0): Float64Array {
   const { layout, positions } = a;
   if (!sameLayout(layout, b.layout) || positions.length !== b.positions.length) {
     throw new RangeError(
-      `${positions.length} cells cannot be compared with ${b.positions.length}, or not in their layout`,
+      `${positions.length} cells cannot be compared with ${b.positions.length} cells, or their layouts differ`,
     );
   }
   const cells = positions.length;

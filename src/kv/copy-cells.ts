@@ -5,7 +5,7 @@ import { cutCells } from './cut-cells.ts';
 import { type Kernels, wasm } from './kernels.ts';
 import { kernelChoice } from './choose-kernels.ts';
 
-/** The values of a block in the arena. */
+/** Values of a block in the arena. */
 export interface BlockValues {
   /** Addresses, one a layer. */
   readonly sources: readonly number[];
@@ -13,7 +13,7 @@ export interface BlockValues {
   readonly layout: KvLayout;
 }
 
-/** The place of a block's values among those of a state. */
+/** Where a block's values go among those of a state. */
 export interface ValuePlace {
   /** Addresses of the values of all cells of the state, one a layer. */
   readonly addresses: readonly number[];
@@ -23,7 +23,7 @@ export interface ValuePlace {
   readonly start: number;
 }
 
-/** Puts the values of a block into a state, row by row: see `valueRows`. */
+/** Copies the values of a block into a state, row by row: see `valueRows`. */
 export function placeValues(
   { sources, cells, layout }: BlockValues,
   { addresses, cells: stateCells, start }: ValuePlace,
@@ -37,9 +37,9 @@ export function placeValues(
 }
 
 /**
- * The first cells of a state as a state of their own. Of a joined state it is a copy in the arena, until it is disposed of,
- * since an engine imports several such beginnings in turn.
- * @throws RangeError where there are fewer cells, and for none
+ * Copies the first cells of a state. The copy of a joined state is in the arena until it is disposed of, because an engine
+ * imports many such copies one after another.
+ * @throws RangeError if `count` is 0 or larger than the state
  */
 export function firstCells(state: SequenceState, count: number): SequenceState {
   const cells = state.positions.length;
@@ -59,9 +59,9 @@ export function firstCells(state: SequenceState, count: number): SequenceState {
 }
 
 /**
- * Writes cells over those of a state, in place. Tokens and positions must be the same.
- * @param at the cell of the state at which they begin
- * @throws RangeError for cells of another layout, token or position, and beyond the end
+ * Overwrites cells of a state in place. Tokens and positions must be the same.
+ * @param at index of the first overwritten cell
+ * @throws RangeError if layout, tokens or positions differ, or the cells go beyond the end
  */
 export function replaceCells(state: SequenceState, cells: SequenceState, at: number): void {
   const { layout, positions, tokenIds } = state;

@@ -1,10 +1,9 @@
 import { keyRowBytes, kvBytes, ownedState, type SequenceState, valueRows } from '../engine/sequence-state.ts';
 
 /**
- * Copies a range of cells: a memory line that was evaluated right behind the header, or a part of a block. The state can
- * be disposed of afterwards.
- * @param start the first cell @param end the cell behind the last
- * @throws RangeError for an empty range and for one that goes beyond the cells
+ * Copies a range of cells, such as a memory line evaluated after the header. The state may be disposed of afterwards.
+ * @param end index after the last cell
+ * @throws RangeError if the range is empty or goes beyond the cells
  */
 export function cutCells(from: SequenceState, start: number, end: number): SequenceState {
   const { layout } = from;
@@ -35,7 +34,7 @@ export function cutCells(from: SequenceState, start: number, end: number): Seque
   });
 }
 
-/** The first layers of a state: views of the same cells, valid as long as the state. */
+/** The first layers of a state: views, valid as long as the state. */
 export function firstLayers(state: SequenceState, layers: number): SequenceState {
   const { layout, positions, tokenIds, keys, values } = state;
   return ownedState({

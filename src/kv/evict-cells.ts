@@ -8,12 +8,12 @@ import { type Eviction, keptTokens } from './eviction.ts';
 import { readNumbers } from '../base/float16.ts';
 
 /**
- * Drops tokens, and packs what is left into fewer cells. Each KV head of each layer keeps its own tokens, the same number
- * everywhere, in order, so that a cell may hold another token for every head. Keys stay rotated by the positions of their
- * tokens. The position of a cell matters for the causal mask only: it is that of its latest token; the last cell keeps the
- * last position, so that the next token takes the same position as before. Among equal scores the later token stays.
- * @param cells of known tokens, in the order of their positions
- * @returns a copy; the token of a cell is −1 where heads hold different ones
+ * Drops tokens and packs the rest into fewer cells. Each KV head of each layer selects its tokens separately, the same number
+ * everywhere, so a cell may hold a different token in each head. Keys stay rotated for the positions of their tokens. The
+ * position of a cell matters only for the causal mask: it is the position of its latest token. The last cell keeps the last
+ * position, so the next token gets the same position as without eviction. Of two equal scores, the later token stays.
+ * @param cells known tokens, ordered by position
+ * @returns a copy; the token of a cell is −1 if its heads hold different tokens
  */
 export function evictCells(cells: SequenceState, eviction: Eviction): SequenceState {
   const { layout, positions, tokenIds, keys, values } = cells;
@@ -21,7 +21,7 @@ export function evictCells(cells: SequenceState, eviction: Eviction): SequenceSt
   const left = keptTokens(count, eviction);
   if (left === count) return cutCells(cells, 0, count);
   const random = new SeededRandom(createHash('sha256').update(Int32Array.from(tokenIds)).digest().readInt32LE(0));
-  /** Tokens that stay: [layer][head][cell]. */
+  /** Remaining tokens: [layer][head][cell]. */
   const tokens = keys.map((tensor, layer) => {
     const keyNumbers = readNumbers(tensor, layout.keyType);
     const valueNumbers = readNumbers(values[layer]!, layout.valueType);
@@ -69,8 +69,8 @@ function largest(scores: Float64Array, count: number): Int32Array {
 }
 
 /**
- * Copies the tokens of each head behind one another: a head in one piece, or, where `numberBytes` are given, each dimension
- * of a head, which is a row of its own.
+ * Copies the remaining tokens of each head into adjacent cells.
+ * @param numberBytes bytes of one number, for transposed values: each dimension of a head is then a separate row
  */
 function pack(tensor: Uint8Array, tokens: readonly Int32Array[], cells: number, numberBytes?: number): Uint8Array {
   const headBytes = tensor.length / cells / tokens.length;

@@ -1,27 +1,27 @@
 import { type Eviction, keptTokens } from './eviction.ts';
 
-/** Keys and values of one KV head in one layer: the numbers of one token behind those of the token before it. */
+/** Keys and values of one KV head in one layer, each as [token][dimension]. */
 export interface HeadCells {
   readonly tokens: number;
-  /** Numbers in the key of a token, and in its value. */
+  /** Numbers in the key of one token, and in its value. */
   readonly dimension: number;
   readonly keys: Float32Array;
   readonly values: Float32Array;
 }
 
-/** Tokens of a partition of LagKV, as published; it is halved for shorter texts. */
+/** Published partition size of LagKV, in tokens; halved for shorter texts. */
 const LONGEST_LAG = 128;
 const SHORTEST_LAG = 4;
-/** A text is divided into so many partitions at least, while the shortest allows it. */
+/** Minimum number of partitions, unless partitions would become shorter than `SHORTEST_LAG`. */
 const PARTITIONS = 8;
-/** Below these lengths a vector is divided by them in place of its length. @see torch, `normalize`, `cosine_similarity` */
+/** Vectors shorter than this are divided by this instead of their length. @see torch, `normalize`, `cosine_similarity` */
 const MIN_LENGTH = 1e-12;
 const MIN_COSINE_LENGTH = 1e-8;
 
 /**
- * Scores of the tokens of one head; those of the lowest score are dropped. `random`: drawn. `streaming`: the most recent
- * stay; the header in front of these cells is their sink. `knorm`: keys of small norm stay. `keydiff`: keys unlike the mean
- * key stay. `lagkv`: tokens of the highest variance relative to the next partition stay; the last partition stays whole.
+ * Scores of the tokens of one head; the lowest scores are dropped. `random`: drawn. `streaming`: the most recent tokens stay;
+ * the header before these cells is the sink. `knorm`: keys with a small norm stay. `keydiff`: keys unlike the mean key stay.
+ * `lagkv`: tokens with the highest variance relative to the next partition stay; the last partition stays whole.
  * @param draw gives a number in [0, 1), for `random`
  * @see kvpress 0.5.5; StreamingLLM, arXiv 2309.17453; arXiv 2406.11430; KeyDiff, arXiv 2504.15364; LagKV, arXiv 2504.04704
  */
@@ -40,7 +40,7 @@ export function evictionScores(eviction: Eviction, head: HeadCells, draw: () => 
   }
 }
 
-/** Tokens of a partition for a text of so many: the published 128, halved until the text has eight of them, 4 at least. */
+/** Partition size for a text: 128 as published, halved until the text has 8 partitions, but at least 4. */
 export function lagFor(tokens: number): number {
   let lag = LONGEST_LAG;
   while (lag > SHORTEST_LAG && tokens < PARTITIONS * lag) lag /= 2;
@@ -48,8 +48,8 @@ export function lagFor(tokens: number): number {
 }
 
 /**
- * Scores of LagKV without sinks, 1 for the last partition and what is left behind it. In texts of less than two partitions the
- * most recent tokens stay.
+ * Scores of LagKV without sinks. The last full partition and the rest after it score 1. In texts shorter than two partitions,
+ * later tokens score higher.
  */
 export function lagScores(head: HeadCells, lag: number): Float64Array {
   const { tokens, keys, values } = head;
@@ -87,7 +87,7 @@ function unlikeMean(head: HeadCells): Float64Array {
   });
 }
 
-/** Standard deviations of the tokens of one partition over their dimensions, each scaled to its range in the next partition. */
+/** Each token's standard deviation over dimensions, every dimension scaled to its range in the next partition. */
 function spreads(numbers: Float32Array, { dimension }: Pick<HeadCells, 'dimension'>, start: number, lag: number) {
   const [low, high] = [new Float64Array(dimension).fill(Infinity), new Float64Array(dimension).fill(-Infinity)];
   for (let at = (start + lag) * dimension; at < (start + 2 * lag) * dimension; at++) {

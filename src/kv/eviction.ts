@@ -1,20 +1,20 @@
 import type { EvictionName, EvictionRule } from '../store/records/prefill-record.ts';
 
-/** A rule that drops tokens, and the fraction that it drops, from 0 to less than 1. */
+/** An eviction rule, and the fraction of tokens that it drops: from 0 to less than 1. */
 export type Eviction = Readonly<ReturnType<typeof parseEviction>>;
 
-/** Parses an eviction: a rule and a fraction, as in `knorm:.5`. */
+/** Parses an eviction such as `knorm:.5`. */
 export function parseEviction(name: EvictionName) {
   const [by, ratio] = name.split(':') as [EvictionRule, string];
   return { by, ratio: Number(ratio) };
 }
 
-/** The name of an eviction; a fraction is written without the zero in front. */
+/** The name of an eviction; fractions have no leading zero. */
 export function evictionName({ by, ratio }: Eviction): EvictionName {
   return `${by}:${String(ratio).replace(/^0\./, '.')}` as EvictionName;
 }
 
-/** Tokens that are left, one at least. @see kvpress 0.5.5, `compute_n_kept` */
+/** How many tokens are left, at least one. @see kvpress 0.5.5, `compute_n_kept` */
 export function keptTokens(tokens: number, { ratio }: Pick<Eviction, 'ratio'>): number {
   return Math.max(1, Math.floor(tokens * (1 - ratio)));
 }

@@ -8,52 +8,51 @@ import { placeValues } from './copy-cells.ts';
 import { keyRotation, rotateKeys, unusableNumbers } from './rotate-keys.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';
 
-/** A block, its position in the sequence, and the weight of its values. */
+/** A block, its position in the sequence, and the factors for its values and keys. */
 export interface BlockPlacement {
   readonly block: SequenceState;
-  /** The position of its first cell; the others keep their distances from it. */
+  /** Position of its first cell; the other cells keep their distances from it. */
   readonly position: number;
   readonly alpha: number;
-  /** Divides its keys, and so its attention logits. Default 1, which leaves them as they are. @see APE, arXiv 2502.05431 */
+  /** Divides its keys, and thus its attention logits. Default 1. @see APE, arXiv 2502.05431 */
   readonly temperature?: number;
 }
 
-/** All that a join needs besides cells. */
 export interface JoinOptions {
-  /** Of the engine that computed the blocks; its frequencies are memoized by this object. */
+  /** Rotary embedding of the engine that computed the blocks. Frequencies are memoized by the identity of this object. */
   readonly rotary: Rotary;
-  /** A cache of rotated keys; without it every block is rotated anew. */
+  /** A cache of rotated keys. Default: none. */
   readonly rotated?: RotatedKeyCache;
-  /** Default: those of this process. */
+  /** Default: the kernels chosen for this process. */
   readonly kernels?: Kernels;
 }
 
-/** Positions for contiguous blocks from `start` on. */
+/** First positions of contiguous blocks. @param start position of the first block */
 export function contiguousPositions(blocks: readonly SequenceState[], start: number): number[] {
   let next = start;
   return blocks.map((block) => (next += block.positions.length) - block.positions.length);
 }
 
-/** A block on its way into a joined state. */
+/** A block, its source in the arena and its place in the joined state. */
 interface Part extends BlockPlacement {
   readonly source: ArenaPlace;
-  /** Cells of the joined state in front of it. */
+  /** Index of its first cell in the joined state. */
   readonly start: number;
-  /** Positions by which its cells move. */
+  /** Number of positions by which its cells move. */
   readonly distance: number;
 }
 
 /**
- * Joins KV blocks into one sequence state: the header's cells as they are, and the cells of each block, its keys rotated to
- * its position and its values multiplied by α. Cells lie in the order given; positions may leave gaps, or be shared
- * (parallel encoding). Keys are divided by the temperature of their block, with a rounding of their own.
+ * Joins KV blocks into one sequence state. The header's cells are copied unchanged; each block's keys are rotated to its
+ * position and divided by its temperature (which rounds once more), and its values are multiplied by α. Cells have the given
+ * order; positions may have gaps or be shared (parallel encoding).
  *
- * The result lies in the arena until it is disposed of. Read `keys` and `values` when you use them: views are valid only
- * until more memory is taken.
+ * The result is in the arena until it is disposed of. Read `keys` and `values` at each use: views are valid only until more
+ * memory is taken.
  *
- * @throws RangeError for a negative position, an α that is not finite, and a temperature that is not above 0
- * @throws BenchError `bad-state` where a block is of another layout than the header, or holds numbers that are not
- * finite; `bad-model` where keys cannot be re-positioned
+ * @throws RangeError for a negative position, an α that is not finite, or a temperature that is not positive
+ * @throws BenchError `bad-state` if a block has another layout than the header, or numbers that are not finite; `bad-model`
+ * if keys cannot be rotated
  * @see Block-Attention, arXiv 2409.15355
  * @example
  * declare const session: EngineSession;
@@ -109,7 +108,7 @@ function requireJoinable(header: SequenceState, { block, alpha, temperature = 1 
   }
 }
 
-/** The final position and the token of each cell. */
+/** Final position and token of each cell. */
 function cellsInOrder(parts: readonly BlockPlacement[]): Pick<SequenceState, 'positions' | 'tokenIds'> {
   const cells = parts.reduce((sum, { block }) => sum + block.positions.length, 0);
   const [positions, tokenIds] = [new Int32Array(cells), new Int32Array(cells)];
@@ -125,7 +124,7 @@ function cellsInOrder(parts: readonly BlockPlacement[]): Pick<SequenceState, 'po
   return { positions, tokenIds };
 }
 
-/** Copies keys to their place, rotated by the distance. */
+/** Copies keys to their place and rotates them by the distance. */
 function placeKeys({ block, source, start, distance }: Part, target: ArenaPlace, options: JoinOptions): void {
   const { rotary, rotated, kernels } = options;
   const { layout } = block;
@@ -145,7 +144,7 @@ function placeKeys({ block, source, start, distance }: Part, target: ArenaPlace,
   rotated?.keep(block, distance, () => memoryAt(targets, sizeBytes));
 }
 
-/** Divides keys where they were placed, so that the rotated ones in the cache stay undivided. */
+/** Divides keys at their final place, so that cached rotated keys stay undivided. */
 function divideKeys({ block, start, temperature = 1 }: Part, { keysAt }: ArenaPlace, kernels: Kernels): void {
   if (temperature === 1) return;
   const { layout } = block;
@@ -154,7 +153,7 @@ function divideKeys({ block, start, temperature = 1 }: Part, { keysAt }: ArenaPl
   if (!kernels.scale(layout.keyType, inPlace, 1 / temperature)) throw unusableNumbers('keys');
 }
 
-/** @param scaledAt address of memory for the scaled values of one layer */
+/** @param scaledAt address of scratch memory for the scaled values of one layer */
 function scaleAndPlaceValues(part: Part, target: JoinedState, scaledAt: number, kernels: Kernels): void {
   const { block, source, start, alpha } = part;
   const { layout } = block;

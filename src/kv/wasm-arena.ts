@@ -1,4 +1,4 @@
-// Neither Node's types nor the library of the language declare it.
+// Declared here because neither Node's types nor TypeScript's `lib` do.
 declare const WebAssembly: {
   readonly Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer; grow(pages: number): number };
 };
@@ -6,12 +6,12 @@ declare const WebAssembly: {
 const PAGE_BYTES = 65_536;
 /** The last page stays unused: the end of a range is an address too, and has 32 bits. */
 const MAX_PAGES = 65_535;
-/** A cache line: no two ranges share one. */
+/** Size of a cache line, so that no two ranges share one. */
 const ALIGNMENT = 64;
-/** The least part by which memory grows: it is only address space until something is written there. */
+/** Minimum growth relative to the current size. Unused growth costs only address space. */
 const MIN_GROWTH = 1 / 4;
 
-/** The memory that all kernels work in. Its first page is scratch space: their stack, and `PARAMETERS_AT`. */
+/** The memory that all kernels work in. Its first page holds their stack and, at `PARAMETERS_AT`, their parameters. */
 export const arena = new WebAssembly.Memory({ initial: 1 });
 
 /** The address of a kernel's parameters while it runs. */
@@ -24,12 +24,12 @@ export function wholeMemory(): Uint8Array<ArrayBuffer> {
   return view;
 }
 
-/** The free ranges of an address space. The first that is large enough is taken; neighbouring free ranges become one. */
+/** The free ranges of an address space: first fit, with neighbouring free ranges merged. */
 export class FreeRanges {
-  /** By address; none touches the next. */
+  /** Sorted by address; no range touches the next. */
   readonly #ranges: { address: number; sizeBytes: number }[] = [];
 
-  /** The address of a range of that size, which is no longer free; undefined where none is large enough. */
+  /** Takes a range and returns its address; undefined if no free range is large enough. */
   take(sizeBytes: number): number | undefined {
     const index = this.#ranges.findIndex((range) => range.sizeBytes >= sizeBytes);
     const range = this.#ranges[index];
@@ -59,7 +59,7 @@ export class FreeRanges {
 
 const free = new FreeRanges();
 
-/** The address of memory that belongs to the caller, not cleared; undefined where the arena is full. */
+/** Takes uninitialised memory and returns its address; undefined if the arena is full. */
 export function takeMemory(sizeBytes: number): number | undefined {
   const needed = aligned(sizeBytes);
   const found = free.take(needed);
@@ -71,7 +71,7 @@ export function giveMemoryBack(address: number, sizeBytes: number): void {
   free.give(address, aligned(sizeBytes));
 }
 
-/** Views of ranges of equal length, valid until more memory is taken. */
+/** Views of ranges of equal length; valid until more memory is taken. */
 export function memoryAt(addresses: readonly number[], sizeBytes: number): Uint8Array[] {
   return addresses.map((start) => view.subarray(start, start + sizeBytes));
 }
