@@ -9,8 +9,8 @@ import { giveMemoryBack, PARAMETERS_AT, takeMemory, wholeMemory } from './wasm-a
 /**
  * Chooses native kernels if they were compiled here and pass a trial against WebAssembly, else WebAssembly.
  * @param forced `native` or `wasm`; default: the environment variable `DKI_BENCH_KV_KERNELS`
- * @returns also in a few words why they are not the native ones; null where they are
- * @throws BenchError `bad-option` for another name, and where native kernels are forced and do not work here
+ * @returns `rejectedBackends`: why native kernels are not used; null if they are
+ * @throws BenchError `bad-option` for an unknown name, or if native kernels are forced and do not work here
  */
 export function chooseKernels(forced = process.env['DKI_BENCH_KV_KERNELS'] ?? '') {
   if (forced !== '' && !(kernelNames as readonly string[]).includes(forced)) {
@@ -34,14 +34,14 @@ export function chooseKernels(forced = process.env['DKI_BENCH_KV_KERNELS'] ?? ''
 
 let chosen: ReturnType<typeof chooseKernels> | undefined;
 
-/** The choice of this process, made when it is first needed. @throws BenchError as `chooseKernels` */
+/** The kernels of this process, chosen when first needed. @throws BenchError as `chooseKernels` */
 export function kernelChoice() {
   return (chosen ??= chooseKernels());
 }
 
 const TRIAL_BYTES = 4096;
 
-/** Compares kernels with those in WebAssembly on small inputs. @throws Error where a bit differs */
+/** Compares kernels with those in WebAssembly on small inputs. @throws Error if a bit differs */
 export function tryKernels(kernels: Kernels): void {
   const source = takeMemory(2 * TRIAL_BYTES);
   if (source === undefined) throw new Error('no memory for the trial of kernels');
@@ -55,7 +55,7 @@ export function tryKernels(kernels: Kernels): void {
     return Buffer.compare(expected!, actual!) === 0;
   };
   try {
-    // Numbers below 2 in either type, subnormal ones among them.
+    // Numbers below 2 in both types, including subnormal ones.
     const numbers = Uint16Array.from({ length: TRIAL_BYTES / 2 }, (_, index) => (index * 8191) & 0xbfff);
     wholeMemory().set(new Uint8Array(numbers.buffer), source);
     const angles = Float32Array.from({ length: 2 * 24 }, (_, index) => Math.cos(index));
@@ -79,7 +79,7 @@ export function tryKernels(kernels: Kernels): void {
         }
       }
     }
-    // Of each length for which a kernel has code of its own.
+    // Each length for which the kernels have separate code.
     for (const rowBytes of [3, 9, 20, 100]) {
       const moves = { sources: [source], targets: [target + 1], sizeBytes: 6 * rowBytes };
       if (!isSame((on) => on.spreadRows(moves, rowBytes, 2 * rowBytes + 1))) {

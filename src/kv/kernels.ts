@@ -5,16 +5,16 @@ import type { NumberType, Rotary } from '../engine/sequence-state.ts';
 import type { QuantisedType } from '../store/records/prefill-record.ts';
 import { arena, wholeMemory } from './wasm-arena.ts';
 
-// Neither Node's types nor the library of the language declare it.
+// Declared here because neither Node's types nor TypeScript's `lib` do.
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
 };
 
-/** Numbers that share a scale. */
+/** Quantised numbers that share one scale. */
 export const GROUP = 32;
 export const SCALE_BYTES = 2;
-/** Bytes of 32 numbers: a scale in half precision, and 8 or 4 bits each. */
+/** Bytes of one group: a half-precision scale, and 8 or 4 bits per number. */
 export const groupBytes: Readonly<Record<QuantisedType, number>> = {
   q8_0: SCALE_BYTES + GROUP,
   q4_0: SCALE_BYTES + GROUP / 2,
@@ -22,20 +22,20 @@ export const groupBytes: Readonly<Record<QuantisedType, number>> = {
 
 export const kernelNames = ['native', 'wasm'] as const;
 
-/** Ranges of equal length in the arena, one a layer, and the addresses where they go. */
+/** Ranges of equal length in the arena, one per layer, and the addresses of their targets. */
 export interface LayerMoves {
   readonly sources: readonly number[];
-  /** None of them among the sources, unless a kernel says so. */
+  /** Must not be among the sources unless the kernel allows it. */
   readonly targets: readonly number[];
-  /** Of each range; at least 1. */
+  /** Bytes of each range; at least 1. */
   readonly sizeBytes: number;
 }
 
-/** The keys that a rotation works on. */
+/** Shape of the keys to rotate. */
 export interface RotationShape {
   readonly pairing: Rotary['pairing'];
   readonly type: NumberType;
-  /** Numbers of a vector that are rotated: a multiple of 8, at least 16. */
+  /** Rotated numbers per vector: a multiple of 8, at least 16. */
   readonly dimensions: number;
   readonly headDimension: number;
 }
@@ -47,23 +47,23 @@ export interface RotationShape {
 export interface Kernels {
   readonly name: (typeof kernelNames)[number];
   /**
-   * Rotates vectors; numbers that are not rotated are neither read nor written.
-   * @param angles address of the cosines of a vector, and behind them as many sines: one a pair (i, i + dimensions/2), or
-   * one a number of the pairs (2i, 2i+1), the first sine negated
-   * @returns false where a number is not finite, or too large to be rotated
+   * Rotates vectors; neither reads nor writes the numbers that are not rotated.
+   * @param angles address of cosines followed by as many sines. `neox`: one for each pair (i, i + dimensions/2). `norm`: one
+   * for each number of the pairs (2i, 2i+1), with the first sine negated
+   * @returns false if a number is not finite, or too large to be rotated
    */
   rotate(shape: RotationShape, moves: LayerMoves, angles: number): boolean;
-  /** Copies contiguous rows to where they begin `targetRowBytes` apart. */
+  /** Copies contiguous rows to targets that are `targetRowBytes` apart. */
   spreadRows(moves: LayerMoves, rowBytes: number, targetRowBytes: number): void;
   /**
-   * Multiplies numbers, with one rounding each. Targets may be the sources.
-   * @returns false where a number or a product is not finite
+   * Multiplies numbers, rounding once. Targets may be the sources.
+   * @returns false if a number or a product is not finite
    */
   scale(type: NumberType, moves: LayerMoves, factor: number): boolean;
   /**
-   * Restores groups of 32 quantised numbers; what is too large becomes the largest number of the type.
-   * @param moves whole groups, restored one range after the other
-   * @returns false where a scale is not finite
+   * Restores groups of 32 quantised numbers; numbers too large for the type become its largest one.
+   * @param moves whole groups, restored one range after another
+   * @returns false if a scale is not finite
    */
   restore(quantised: QuantisedType, type: NumberType, moves: LayerMoves): boolean;
 }
@@ -78,7 +78,7 @@ type ScaleName = `scale${NumberType}`;
 type RestoreName = `restore_${QuantisedType}_${NumberType}`;
 type MovingExport = RotationName | ScaleName | RestoreName | 'spreadRows';
 
-/** The exports of `kv-kernels.wasm`. Those that calculate return 1 where a number is not finite or too large, else 0. */
+/** The exports of `kv-kernels.wasm`. Those that calculate return 1 if a number is not finite or too large, else 0. */
 type WasmExports = Readonly<
   // source, end of source, target, angles, dimensions, head dimension
   Record<RotationName, (...numbers: [number, number, number, number, number, number]) => number> &
@@ -97,7 +97,7 @@ export const wasm = new WebAssembly.Instance(new WebAssembly.Module(readFileSync
   env: { memory: arena },
 }).exports as WasmExports;
 
-/** The kernels in WebAssembly, which run everywhere; native ones must give their bits. */
+/** The kernels in WebAssembly, which run everywhere. Native kernels must give the same bits. */
 export const wasmKernels: Kernels = {
   name: 'wasm',
   rotate: (shape, { sources, targets, sizeBytes }, angles) => {

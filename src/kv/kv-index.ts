@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import type { KvEntry } from './kv-record.ts';
 import { UserFolder, type OrphanedCheckpoint } from './user-folder.ts';
 
-/** Longer than any file system takes to tell two changes of a folder apart, except FAT's 2 s. */
+/** Longer than the resolution of modification times in any file system except FAT (2 s). */
 const CLOCK_TICK_MS = 100;
 
 interface KnownEntry extends KvEntry {
   readonly folder: UserFolder;
-  /** Position in the order of use; the largest was used last. */
+  /** Number of its last use; the largest was used last. */
   readonly usedAt: number;
 }
 
 /**
- * The entries of all users' folders below one root, as far as this process knows them, with one bound of bytes for all.
- * Methods that delete KV return the checkpoints that no entry names any more.
+ * The entries of all users' folders below one root, as far as this process knows them, with one bound in bytes for all.
+ * Methods that delete KV return the checkpoints that no entry refers to any more.
  */
 export class KvIndex {
   readonly #root: string;
@@ -24,7 +24,7 @@ export class KvIndex {
   /** Modification time of each folder when it was last read, by path. */
   readonly #readAt = new Map<string, number>();
   #clock = 0;
-  /** Entries that were deleted for the bound. */
+  /** Number of entries deleted to stay within the bound. */
   evicted = 0;
 
   constructor(root: string, maxBytes: number) {
@@ -40,7 +40,7 @@ export class KvIndex {
     return [...this.#entries.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
-  /** The folder of a user, named by a hash: no text of a user names a file. */
+  /** The folder of a user, named by a hash, so that no user text becomes a file name. */
   folder(userId: string): UserFolder {
     return new UserFolder(join(this.#root, createHash('sha256').update(userId).digest('hex').slice(0, 32)));
   }
@@ -51,20 +51,20 @@ export class KvIndex {
       .map((file) => new UserFolder(join(this.#root, file.name)));
   }
 
-  /** Notes that an entry was used; evicts down to the bound where another process wrote it. */
+  /** Notes that an entry was used. If another process wrote it, evicts down to the bound. */
   wasFound(folder: UserFolder, entry: KvEntry): OrphanedCheckpoint[] {
     const isNew = !this.#entries.has(entryId(folder, entry.key));
     const id = this.#use(folder, entry);
     return isNew ? this.#evict(id) : [];
   }
 
-  /** Notes that an entry was written, reads what other processes wrote meanwhile, and evicts down to the bound. */
+  /** Notes that an entry was written, reads entries of other processes, and evicts down to the bound. */
   wasWritten(folder: UserFolder, entry: KvEntry): OrphanedCheckpoint[] {
     const orphans = this.refresh();
     return [...orphans, ...this.#evict(this.#use(folder, entry))];
   }
 
-  /** Notes that there is no entry of a key. */
+  /** Notes that a key has no entry. */
   wasMissed(folder: UserFolder, key: string): void {
     this.#entries.delete(entryId(folder, key));
   }
@@ -75,13 +75,13 @@ export class KvIndex {
       const changedAt = folder.changedAtMs();
       if (this.#readAt.get(folder.path) === changedAt) return [];
       const { orphans } = this.#read(folder, (key) => this.#entries.get(entryId(folder, key)));
-      // A second change within one tick of the file system's clock would look like the first.
+      // A second change within the clock's resolution would have the same modification time.
       if (Date.now() - changedAt > CLOCK_TICK_MS) this.#readAt.set(folder.path, changedAt);
       return orphans;
     });
   }
 
-  /** Deletes the entries of a folder that match, from any process, then evicts down to the bound. */
+  /** Deletes the matching entries of a folder, written by any process, then evicts down to the bound. */
   removeAll(
     folder: UserFolder,
     matches: (entry: KvEntry) => boolean,
@@ -92,13 +92,13 @@ export class KvIndex {
     return { count: affected.length, orphans: [...orphans, ...removed, ...this.#evict()] };
   }
 
-  /** Deletes the entry of a key, from any process. */
+  /** Deletes the entry of a key, written by any process. */
   remove(folder: UserFolder, key: string): OrphanedCheckpoint[] {
     this.#entries.delete(entryId(folder, key));
     return folder.remove(key);
   }
 
-  /** Deletes the entry that this process knows, unless another process has replaced it. */
+  /** Deletes the entry of a key unless another process has replaced the one that this process knows. */
   removeKnown(folder: UserFolder, key: string): OrphanedCheckpoint[] {
     const known = this.#entries.get(entryId(folder, key));
     this.#entries.delete(entryId(folder, key));

@@ -12,9 +12,9 @@ import { repeatHeads } from './repeat-heads.ts';
 import { firstCells, replaceCells } from './copy-cells.ts';
 import { readQuantised, writeQuantised } from './quantised-block.ts';
 
-/** The functions of this layer that take time within a turn; a recorder or a test wraps them. */
+/** The KV functions that take time within a turn, in one object so that a recorder or a test can wrap them. */
 export const kvOperations = {
-  /** Places blocks behind a header: rotates keys to their positions, scales values. */
+  /** Joins blocks after a header: rotates keys to their positions, scales values. */
   join: joinBlocks,
   /** Copies a range of cells. */
   cut: cutCells,
@@ -22,13 +22,13 @@ export const kvOperations = {
   first: firstCells,
   /** Replaces a range of cells. */
   replace: replaceCells,
-  /** Drops tokens by a rule, in each head others. */
+  /** Drops tokens by a rule, separately in each head. */
   evict: evictCells,
   /** The content key of KV. */
   key: kvKey,
   /** Reads the bytes of a block file. */
   readBlock: readBlockFile,
-  /** How far each cell is from another state, in 32-bit floats. */
+  /** How much each cell differs from that of another state. */
   deviations: cellDeviations,
   /** Repeats each KV head for the query heads that share it. */
   repeatHeads,
@@ -38,7 +38,7 @@ export const kvOperations = {
   quantise: writeQuantised,
   /** Restores quantised cells to 16 bits. */
   restore: readQuantised,
-  /** Opens the blocks of a store, with a memory and a disk tier. */
+  /** Opens a block store with a memory tier and a disk tier. */
   openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming, type: StoreType): BlockStore =>
     new BlockStore(store, memoryBytes, timing, type),
 };

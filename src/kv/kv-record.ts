@@ -4,14 +4,14 @@ import { type Checkpoint, checkpointSchema } from '../engine/session-checkpoint.
 import { type TokenId } from '../engine/token-id.ts';
 import { isProcessRunning } from '../base/is-process-running.ts';
 
-/** What it cost to compute KV, and what it contains. */
+/** How many tokens KV took to compute, and which memories it contains. */
 export interface AboutKv {
   readonly tokens: number;
-  /** The memories in it, for forgetting. */
+  /** The memories in it; deleting any of them deletes the KV. */
   readonly memoryIds: readonly string[];
 }
 
-/** The same of KV that belongs to a user, under its content key. */
+/** KV of one user under its content key. */
 export interface OwnedKv extends AboutKv {
   readonly userId: string;
   readonly key: string;
@@ -29,13 +29,13 @@ const recordSchema = z.discriminatedUnion('kind', [
   z.object({ ...common, kind: z.literal('checkpoint'), checkpoint: checkpointSchema }),
 ]);
 
-/** The record of stored KV: a block, whose bytes lie beside it, or a checkpoint, whose bytes the engine has. */
+/** The record of stored KV: a block, with its bytes in a file beside it, or a checkpoint, with its bytes in the engine. */
 export type KvRecord = Readonly<z.output<typeof recordSchema>>;
 
-/** An entry of a folder, as far as it is known without reading bytes. */
-export type KvEntry = ReturnType<typeof entryOf>;
+/** An entry of a folder, without its bytes. */
+export type KvEntry = ReturnType<typeof kvEntry>;
 
-/** Parses the record of a key in a folder; undefined for damage. */
+/** Parses the record of a key in a folder; undefined if it is damaged. */
 export function readRecord(text: string, key: string, folder: string): KvRecord | undefined {
   try {
     const record = recordSchema.parse(JSON.parse(text));
@@ -48,21 +48,21 @@ export function readRecord(text: string, key: string, folder: string): KvRecord 
   }
 }
 
-/** The record of a block. The fingerprint binds its bytes to the folder, the key and the record. */
+/** The record of a block. Its fingerprint covers bytes, folder, key and record. */
 export function blockRecord(folder: string, key: string, about: AboutKv, bytes: Uint8Array): KvRecord {
   return { kind: 'block', sizeBytes: bytes.length, ...signed(folder, key, about, bytes) };
 }
 
-/** The record of a checkpoint. The fingerprint binds it to the folder and the key; the engine verifies its bytes. */
+/** The record of a checkpoint. Its fingerprint covers folder, key and record; the engine verifies the bytes. */
 export function checkpointRecord(folder: string, key: string, about: AboutKv, checkpoint: Checkpoint): KvRecord {
   const { id, tokens, bytes, sha256, stateIdentity } = checkpoint;
   const text = JSON.stringify([id, tokens, bytes, sha256, stateIdentity]);
   return { kind: 'checkpoint', checkpoint, ...signed(folder, key, about, Buffer.from(text)) };
 }
 
-export function entryOf(record: KvRecord) {
+export function kvEntry(record: KvRecord) {
   const { key, fingerprint, tokens, memoryIds } = record;
-  // The name of the file beside the record: the bytes of a block, or the empty mark of a checkpoint, which names its id.
+  // The file beside the record: the bytes of a block, or the empty mark of a checkpoint.
   const payload = record.kind === 'block' ? blockName(key, fingerprint) : markName(key, record.checkpoint.id);
   const sizeBytes = record.kind === 'block' ? record.sizeBytes : record.checkpoint.bytes;
   return { key, payload, sizeBytes, tokens, memoryIds };
@@ -74,7 +74,7 @@ function signed(folder: string, key: string, { tokens, memoryIds }: AboutKv, con
   return { key, fingerprint, tokens, memoryIds };
 }
 
-/** All that the KV of a prefix depends on. */
+/** Everything that the KV of a prefix depends on. */
 export interface KvIdentity {
   /** `EngineInfo.stateIdentity`: model, build options, number types. */
   readonly stateIdentity: string;
@@ -83,14 +83,14 @@ export interface KvIdentity {
   readonly tokenIds: readonly TokenId[];
 }
 
-/** The content key of KV: sha-256 in hex, so that no text of a user ever names a file. */
+/** The content key of KV: a SHA-256 in hex, so that no user text becomes a file name. */
 export function kvKey({ stateIdentity, template, tokenIds }: KvIdentity): string {
   const shape = JSON.stringify([stateIdentity, template]);
   return createHash('sha256').update(shape).update(Int32Array.from(tokenIds)).digest('hex');
 }
 
 /**
- * Names of files in a folder of KV. Each begins with a key:
+ * File names in a folder of KV. Each begins with a key:
  *
  * - `<key>.json`: the record of an entry
  * - `<key>.<fingerprint>.block`, `<key>.<id>.checkpoint`: its payload, the bytes of a block or the mark of a checkpoint
@@ -104,7 +104,7 @@ const FINGERPRINT_DIGITS = 16;
 export const isKey = (text: string): boolean => KEY.test(text);
 
 /** The text before the first dot. */
-export const keyOf = (file: string): string => file.slice(0, file.indexOf('.'));
+export const keyInFileName = (file: string): string => file.slice(0, file.indexOf('.'));
 
 export const recordName = (key: string): string => `${key}.json`;
 export const isRecord = (file: string): boolean => file.endsWith('.json');
@@ -112,10 +112,10 @@ export const isRecord = (file: string): boolean => file.endsWith('.json');
 export const blockName = (key: string, fingerprint: string): string =>
   `${key}.${fingerprint.slice(0, FINGERPRINT_DIGITS)}.block`;
 
-/** The mark of a checkpoint says that the engine has bytes of that id. */
+/** An empty file which says that the engine has a checkpoint with this id. */
 export const markName = (key: string, id: string): string => `${key}.${id}.checkpoint`;
 
-/** The id in the name of a mark; undefined for other names. */
+/** The checkpoint id in the name of a mark; undefined for other names. */
 export const markedId = (file: string): string | undefined => /^[^.]+\.([^.]+)\.checkpoint$/.exec(file)?.[1];
 
 export const isPayload = (file: string): boolean => !isRecord(file) && !isUnfinished(file);
@@ -124,13 +124,13 @@ export const isPayload = (file: string): boolean => !isRecord(file) && !isUnfini
 export const unfinishedName = (file: string, id: string): string => `${file}.${id}.${process.pid}.new`;
 export const isUnfinished = (file: string): boolean => UNFINISHED.test(file);
 
-/** True for an unfinished file whose process runs. */
+/** True for an unfinished file whose process is still running. */
 export function isInWork(file: string): boolean {
   const processId = UNFINISHED.exec(file)?.[2];
   return processId !== undefined && isProcessRunning(Number(processId));
 }
 
-/** True for the mark of a checkpoint that a running process is making, as an unfinished file among the others says. */
+/** True for the mark of a checkpoint that a running process is making: its unfinished record is among `files`. */
 export function isMarkInWork(mark: string, files: readonly string[]): boolean {
   const id = markedId(mark);
   return id !== undefined && files.some((file) => UNFINISHED.exec(file)?.[1] === id && isInWork(file));

@@ -79,7 +79,7 @@ describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
 
   it('never takes a text for the name of a file', async () => {
     const store = await folder.open();
-    await expect(find(store, 'ann', '../../etc/passwd')).rejects.toThrow('"../../etc/passwd" is no key of KV');
+    await expect(find(store, 'ann', '../../etc/passwd')).rejects.toThrow('"../../etc/passwd" is not a KV key');
     await expect(keep(store, 'ann', '../../etc/passwd', '')).rejects.toThrow(RangeError);
     expect(await find(store, '../../etc', key(1))).toBeUndefined();
   });

@@ -7,7 +7,7 @@ import { KvIndex } from './kv-index.ts';
 import type { AboutKv, KvEntry, OwnedKv } from './kv-record.ts';
 import type { FoundKv, NotFound, OrphanedCheckpoint, UserFolder, Written } from './user-folder.ts';
 
-/** The engine, which has the bytes of checkpoints. */
+/** The engine, which stores the bytes of checkpoints. */
 export interface CheckpointKeeper {
   /** Deletes the bytes, if there are any. */
   deleteCheckpoint(checkpoint: Pick<Checkpoint, 'id'>): Promise<void>;
@@ -22,7 +22,7 @@ export interface StoredBlock extends AboutKv {
 export interface KvStoreStats {
   readonly hits: number;
   readonly misses: number;
-  /** Entries that were damaged, foreign, of other tokens or gone, and KV computed for other tokens: never used. */
+  /** Unusable KV: damaged entries, entries of another user or other tokens, lost bytes, or KV computed for other tokens. */
   readonly rejected: number;
   readonly evicted: number;
   readonly entries: number;
@@ -31,13 +31,12 @@ export interface KvStoreStats {
 }
 
 /**
- * Stores KV beyond a turn by content key, in one private namespace a user. An entry is a block, whose bytes lie in the
- * store's folder, or a checkpoint, whose bytes the engine has; a key names one or the other. An entry is found only by its
- * user, and only while it is what was written. All entries share one bound of bytes; evicted first is what is cheap to
- * recompute and long unused.
+ * Stores KV on disk by content key, in a private namespace for each user. An entry is either a block, with its bytes in the
+ * store's folder, or a checkpoint, with its bytes in the engine. Only its user finds an entry, and only if it is undamaged.
+ * All entries share one bound in bytes; entries that are cheap to recompute and long unused are evicted first.
  *
- * Processes may share a folder, if their engines share one folder of checkpoints: each reads from disk what it does not
- * know, and enforces the bound over the entries of all.
+ * Processes may share a folder if their engines share one folder of checkpoints: each process reads unknown entries from
+ * disk and enforces the bound over all entries.
  *
  * @example
  * declare const engine: Engine;
@@ -59,7 +58,7 @@ export class KvStore {
   readonly #maxBytes: number;
   readonly #keeper: CheckpointKeeper;
   readonly #index: KvIndex;
-  /** Checkpoints that are being made. */
+  /** Checkpoints in the making. */
   readonly #inWork = new Set<Promise<unknown>>();
   #counts = { hits: 0, misses: 0, rejected: 0 };
 
@@ -71,8 +70,8 @@ export class KvStore {
   }
 
   /**
-   * Opens a store on a folder of its own, created (0700) if missing, and deletes what killed processes left unfinished.
-   * @param keeper the engine that makes and restores the checkpoints
+   * Opens a store on a separate folder, created (0700) if missing, and deletes unfinished files of killed processes.
+   * @param keeper the engine that makes and restores checkpoints
    * @throws BenchError `disk`
    */
   static async open(root: string, maxBytes: number, keeper: CheckpointKeeper): Promise<KvStore> {
@@ -85,21 +84,21 @@ export class KvStore {
   }
 
   /**
-   * The checkpoint of that key, by its record: the engine verifies the bytes when it restores them. If they are damaged, or
-   * another process has deleted them, call `reject`.
+   * Finds the record of a checkpoint. The engine verifies the bytes when it restores them: if they are damaged, or another
+   * process has deleted them, call `reject`.
    * @throws BenchError `disk`
    */
   async findCheckpoint(userId: string, key: string): Promise<Checkpoint | undefined> {
     return (await this.#find(userId, key, (folder) => folder.readCheckpoint(key)))?.content;
   }
 
-  /** The block of that key, its bytes verified. @throws BenchError `disk` */
+  /** Finds a block and verifies its bytes. @throws BenchError `disk` */
   async findBlock(userId: string, key: string): Promise<StoredBlock | undefined> {
     const found = await this.#find(userId, key, (folder) => folder.readBlock(key));
     return found && { bytes: found.content, tokens: found.entry.tokens, memoryIds: found.entry.memoryIds };
   }
 
-  /** Deletes an entry that was found and could not be used; it counts as rejected and no longer as a hit. */
+  /** Deletes an entry that turned out unusable; counts it as rejected instead of as a hit. */
   async reject(userId: string, key: string): Promise<void> {
     this.#counts.hits--;
     this.#counts.misses++;
@@ -107,23 +106,23 @@ export class KvStore {
     await this.discard(userId, key);
   }
 
-  /** Deletes the entry that this process knows under a key, if there is one. */
+  /** Deletes the entry of a key unless another process has replaced the one that this process knows. */
   async discard(userId: string, key: string): Promise<void> {
     await this.#onDisk('a KV state cannot be deleted', () =>
       this.#deleteCheckpoints(this.#index.removeKnown(this.#index.folder(userId), key)),
     );
   }
 
-  /** Counts KV that was computed and not stored, since its tokens are not those of its key. */
+  /** Counts KV that was computed but not stored because its tokens are not those of its key. */
   countRejected(): void {
     this.#counts.rejected++;
   }
 
   /**
    * Stores a checkpoint, then evicts down to the bound. Its cost is the number of its tokens.
-   * @param memoryIds the memories in it, for forgetting
-   * @param make makes it under the given id, which is on disk by then
-   * @throws BenchError `disk`, and any error of `make`; nothing is stored then
+   * @param memoryIds the memories in it; deleting any of them deletes the checkpoint
+   * @param make makes the checkpoint under the given id, which is written to disk before
+   * @throws BenchError `disk`, or any error of `make`; then nothing is stored
    */
   async keepCheckpoint(
     userId: string,
@@ -142,7 +141,7 @@ export class KvStore {
         return { checkpoint, ...folder.finishCheckpoint(unfinished, key, about, checkpoint) };
       } catch (error) {
         folder.abandonCheckpoint(unfinished);
-        // Where this fails the mark stays, and the next process that opens the store tries again.
+        // If this fails, the mark stays, and the next process that opens the store tries again.
         await this.#deleteCheckpoints([unfinished]).catch(() => undefined);
         throw error;
       }
@@ -161,12 +160,12 @@ export class KvStore {
     await this.#write(folder, () => folder.writeBlock(key, about, bytes));
   }
 
-  /** Deletes every entry of the user that contains the memory, from any process, before it returns. @returns their number */
+  /** Deletes all entries of the user that contain the memory, written by any process. @returns their number */
   forgetMemory(userId: string, memoryId: string): Promise<number> {
     return this.#forget(userId, ({ memoryIds }) => memoryIds.includes(memoryId));
   }
 
-  /** Deletes every entry of the user that was written at a time or later, by any process, before it returns. @returns their number */
+  /** Deletes all entries of the user written at `sinceMs` or later, by any process. @returns their number */
   forgetSince(userId: string, sinceMs: number): Promise<number> {
     return this.#forget(userId, ({ key }, folder) => folder.writtenAtMs(key) >= sinceMs);
   }
@@ -181,7 +180,7 @@ export class KvStore {
     });
   }
 
-  /** Deletes the entries of all users, from any process. */
+  /** Deletes the entries of all users, written by any process. */
   async clear(): Promise<void> {
     await Promise.allSettled(this.#inWork);
     await this.#onDisk('KV states cannot be deleted', async () => {
@@ -191,7 +190,7 @@ export class KvStore {
     });
   }
 
-  /** Counts since the store was opened, and its size now. */
+  /** Counts since the store was opened, and its current size. */
   stats(): KvStoreStats {
     const { evicted, size, sizeBytes } = this.#index;
     return { ...this.#counts, evicted, entries: size, sizeBytes, maxBytes: this.#maxBytes };
@@ -229,7 +228,7 @@ export class KvStore {
     return this.#onDisk('a KV state could not be written', act, folder.path);
   }
 
-  /** Deletes the bytes of checkpoints that no entry names, then their marks. */
+  /** Deletes the bytes of checkpoints that no entry refers to, then their marks. */
   async #deleteCheckpoints(orphans: readonly OrphanedCheckpoint[]): Promise<void> {
     for (const { id, mark } of orphans) {
       await this.#keeper.deleteCheckpoint({ id });
@@ -237,12 +236,12 @@ export class KvStore {
     }
   }
 
-  /** @param written the folder that is written, if any */
+  /** Turns file errors into BenchError `disk`. @param written the folder that is written, if any */
   async #onDisk<Result>(what: string, act: () => Promise<Result>, written?: string): Promise<Result> {
     try {
       return await act();
     } catch (cause) {
-      // Errors of the engine and mistakes of the caller say enough.
+      // Errors of the engine or the caller need no explanation.
       if (cause instanceof BenchError || cause instanceof RangeError) throw cause;
       const { code, message } = cause as NodeJS.ErrnoException;
       const hint = `${diskAdvice(cause)}, or name another folder: --kv-store DIR`;

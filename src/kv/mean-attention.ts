@@ -2,13 +2,13 @@ import type { SequenceState } from '../engine/sequence-state.ts';
 import { readNumbers } from '../base/float16.ts';
 
 /**
- * The attention of some tokens to cells in the last layer of both states: for each token and query head
- * softmax(q·k ÷ √d) over these cells alone, averaged over tokens and heads.
- * @param queryState cells whose keys in their last layer are queries, one head for each query head
- * @param cellState cells with as many heads, or with fewer that query heads share in groups
- * @param from the first of those cells
- * @returns [cell], 1 in all
- * @throws RangeError where heads do not divide each other, or differ in size
+ * Attention of some tokens to cells, in the last layer of both states: softmax(q·k ÷ √d) over these cells, for each token
+ * and query head, averaged over tokens and heads.
+ * @param queryState holds queries in place of its keys, with one head per query head
+ * @param cellState has as many heads, or fewer that groups of query heads share
+ * @param from the first cell that counts
+ * @returns [cell], with sum 1
+ * @throws RangeError if the heads cannot be shared evenly, or differ in size
  * @see Attention Is All You Need, arXiv 1706.03762; grouped queries: arXiv 2305.13245
  */
 export function meanAttention(queryState: SequenceState, cellState: SequenceState, from = 0): Float64Array {
@@ -35,7 +35,6 @@ export function meanAttention(queryState: SequenceState, cellState: SequenceStat
   return attention;
 }
 
-/** Adds the softmax of logits, divided by a number. */
 function addSoftmax(sums: Float64Array, logits: Float64Array, divisor: number): void {
   let largest = -Infinity;
   for (const logit of logits) largest = Math.max(largest, logit);

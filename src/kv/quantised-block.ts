@@ -23,7 +23,7 @@ export function quantisedCellBytes({ layers, heads, headDimension }: KvLayout, c
   return cells * layers * 2 * heads * quantisedBytes(headDimension, type);
 }
 
-/** The bytes `DKIQ`; the head ends with the index of the quantised type. */
+/** The bytes `DKIQ`; the file header ends with the index of the quantised type. */
 const quantisedFormat: BlockFormat = {
   magic: 0x51494b44,
   moreIntegers: 1,
@@ -34,9 +34,9 @@ const quantisedFormat: BlockFormat = {
 };
 
 /**
- * Numbers in ggml's layout of blocks of 32: `q8_0` a scale $d$ of the largest magnitude over 127 and whole numbers of 8 bits;
- * `q4_0` a scale of the number of largest magnitude over −8 and 4 bits each, the second sixteen in the upper halves of bytes.
- * A last block that is not full ends with zeros. Arithmetic is that of ggml, in 32 bits.
+ * Quantises numbers in ggml's groups of 32. `q8_0`: the scale is the largest magnitude ÷ 127; each number is an 8-bit integer.
+ * `q4_0`: the scale is the number with the largest magnitude ÷ −8; each number has 4 bits, the second 16 in the upper halves
+ * of the bytes. An incomplete last group is padded with zeros. Arithmetic is that of ggml, in 32 bits.
  * @see ggml, `quantize_row_q8_0_ref` and `quantize_row_q4_0_ref`
  */
 export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array {
@@ -70,9 +70,9 @@ function fourBits(number: number): number {
 }
 
 /**
- * Cells with quantised keys and values, as memory and disk store them: the head of a block file with the quantised type behind it,
- * positions and tokens, then the keys and the values of each layer as [cell][head][dimension]. No group of 32 holds numbers
- * of two heads, which may be of different tokens.
+ * Quantises cells, as memory and disk store them: the file header of a block with the quantised type added, positions, tokens,
+ * then keys and values of each layer as [cell][head][dimension]. Heads never share a group, since a cell's heads may hold
+ * different tokens.
  */
 export function writeQuantised(state: SequenceState, type: QuantisedType): Uint8Array<ArrayBuffer> {
   const { layout, keys, values } = state;
@@ -98,8 +98,8 @@ function transpose(numbers: Float32Array, columns: number): Float32Array {
 }
 
 /**
- * The cells that quantised bytes stand for, in numbers of the engine's own types.
- * @throws BenchError `bad-state` for bytes that are cut short, whose head describes no KV, or with a scale that is not finite
+ * Restores quantised cells to the engine's number types.
+ * @throws BenchError `bad-state` if bytes are cut short, the file header is invalid, or a scale is not finite
  */
 export function readQuantised(bytes: Uint8Array, name = 'KV block'): SequenceState {
   const { layout, positions, tokenIds, more, tensors } = readCells(quantisedFormat, bytes, name);
@@ -107,18 +107,18 @@ export function readQuantised(bytes: Uint8Array, name = 'KV block'): SequenceSta
   return ownedState({ layout, positions, tokenIds, ...restored });
 }
 
-/** Restores tensor by tensor in the arena, each into its place in one piece of plain memory. */
+/** Restores each tensor in the arena, then copies it to plain memory, where all tensors share one buffer. */
 function restoreTensors(bytes: Uint8Array, layout: KvLayout, cells: number, type: QuantisedType) {
   using scratch = new ArenaScratch();
   const { layers, heads, headDimension, keyType, valueType, valuesTransposed } = layout;
   const columns = heads * headDimension;
   const tensorBytes = cells * heads * quantisedBytes(headDimension, type);
   const source = scratch.take(tensorBytes);
-  // The kernel writes whole groups, so that it exceeds a head whose last group is not full.
+  // The kernel writes whole groups, so it may write beyond the last head.
   const rowsAt = scratch.take((cells * columns + GROUP) * numberBytes('F32'));
   const transposedAt = scratch.take(cells * columns * numberBytes('F32'));
   const memory = new Uint8Array(Buffer.allocUnsafeSlow(cells * cellBytes(layout)).buffer);
-  // Head by head where each ends within a group, whose rest the next head overwrites.
+  // If heads end within a group, restore them one by one: each overwrites the padding of the one before.
   const ranges = headDimension % GROUP === 0 ? 1 : cells * heads;
   const sources = rangeStarts(source, ranges, tensorBytes);
   const { kernels } = kernelChoice();
@@ -141,7 +141,7 @@ function restoreTensors(bytes: Uint8Array, layout: KvLayout, cells: number, type
   };
 }
 
-/** Where ranges of equal length begin that divide `sizeBytes` from an address on. */
+/** Divides `sizeBytes` from an address into equal ranges and returns their addresses. */
 function rangeStarts(address: number, count: number, sizeBytes: number): number[] {
   return Array.from({ length: count }, (_, index) => address + (index * sizeBytes) / count);
 }

@@ -1,10 +1,9 @@
 import { ownedState, type SequenceState } from '../engine/sequence-state.ts';
 
 /**
- * A copy of a state with the keys and values of each head as often as query heads share it, so that each of these finds its
- * own in its place.
- * @param heads a multiple of the state's
- * @throws RangeError for any other number
+ * Copies a state and repeats each head once per query head that shares it (as for grouped-query attention).
+ * @param heads number of heads after that: a multiple of the state's
+ * @throws RangeError if it is no multiple
  */
 export function repeatHeads(state: SequenceState, heads: number): SequenceState {
   const { layout, positions, tokenIds } = state;
@@ -12,7 +11,7 @@ export function repeatHeads(state: SequenceState, heads: number): SequenceState 
   if (!Number.isInteger(times) || times < 1)
     throw new RangeError(`${layout.heads} heads cannot be repeated to ${heads}`);
   const cells = positions.length;
-  // Behind one another lie the heads of a cell, or, transposed, all cells of a head.
+  // Contiguous pieces are the heads of each cell, or, if transposed, all cells of a head.
   const repeated = (tensor: Uint8Array, isTransposed: boolean): Uint8Array =>
     eachRepeated(tensor, tensor.length / (layout.heads * (isTransposed ? 1 : cells)), times);
   return ownedState({

@@ -5,20 +5,19 @@ import { PARAMETERS_AT, wholeMemory } from './wasm-arena.ts';
 import { type Kernels, type LayerMoves, type RotationShape } from './kernels.ts';
 import { kernelChoice } from './choose-kernels.ts';
 
-/** The number of rotated dimensions is a multiple of this, the width of one kernel load and store. */
+/** Rotated dimensions must be a multiple of this: the width of a kernel's loads and stores. */
 const DIMENSION_STEP = 8;
-/** One kernel load from each half. */
+/** The kernel loads at least once from each half. */
 const MIN_DIMENSIONS = 2 * DIMENSION_STEP;
 
 /** The rotation of keys by one distance. */
 export type KeyRotation = ReturnType<typeof keyRotation>;
 
 /**
- * The rotation that moves keys by a distance of positions: R(Δ · scale · base^(−2j/n) / factor_j) on pair j of the first n
- * dimensions of each head. Angles are 64-bit floats; cosine and sine are rounded once, to 32 bits, and lie in the order in which
- * the kernel reads them.
- * @param kernels default: those of this process
- * @throws BenchError `bad-model` for a number of dimensions that is not a multiple of 8, or less than 16
+ * The rotation that moves keys by a distance Δ in positions: R(Δ · scale · base^(−2j/n) / factor_j) on pair j of the first n
+ * dimensions of each head. Angles are 64-bit floats; cosine and sine are rounded once, to 32 bits, in the kernel's order.
+ * @param kernels default: the kernels chosen for this process
+ * @throws BenchError `bad-model` if the number of dimensions is not a multiple of 8, or less than 16
  * @see RoFormer, arXiv 2104.09864
  */
 export function keyRotation(
@@ -31,8 +30,8 @@ export function keyRotation(
   if (dimensions % DIMENSION_STEP !== 0 || dimensions < MIN_DIMENSIONS || dimensions > headDimension) {
     throw new BenchError(
       'bad-model',
-      `${dimensions} of ${headDimension} dimensions of a key are rotated, which is not a multiple of ${DIMENSION_STEP} from ${MIN_DIMENSIONS} on`,
-      'use mode prefix, which does not move keys, or another model',
+      `the model rotates ${dimensions} of ${headDimension} dimensions of a key; this must be a multiple of ${DIMENSION_STEP}, at least ${MIN_DIMENSIONS}`,
+      'use an arm that does not move keys, such as dki, or another model',
     );
   }
   const pairs = dimensions / 2;
@@ -63,10 +62,10 @@ const pairFrequencies = memoize(({ base, scale, dimensions, factors }: Rotary) =
 );
 
 /**
- * Rotates the keys of some layers from one place into another, with one rounding. Always start from the original keys: a
- * second rounding costs about 0.01 logit in half precision.
+ * Rotates keys while copying them, rounding once. Always start from the original keys: a second rounding costs about 0.01
+ * logit in half precision.
  * @param moves of keys as [cell][head][dimension]
- * @throws BenchError `bad-state` for keys that are not finite numbers, which an engine may load without an error
+ * @throws BenchError `bad-state` if keys are not finite, which an engine might load without an error
  */
 export function rotateKeys(moves: LayerMoves, { shape, angles, kernels }: KeyRotation): void {
   const { sources, targets, sizeBytes } = moves;
@@ -85,6 +84,6 @@ export function rotateKeys(moves: LayerMoves, { shape, angles, kernels }: KeyRot
 }
 
 export function unusableNumbers(what: 'keys' | 'values'): BenchError {
-  const message = `a KV block holds ${what} that are not finite numbers, or too large`;
+  const message = `a KV block holds ${what} that are not finite, or too large`;
   return new BenchError('bad-state', message, 'delete it; it will be computed again');
 }

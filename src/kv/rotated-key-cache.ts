@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { SequenceState } from '../engine/sequence-state.ts';
 
 /**
- * Rotated keys of blocks, by block and distance, least recently used out first. A distance is stored when it comes for the
- * second time: storing costs as much as rotating, and most distances never come again.
+ * An LRU cache of rotated keys, by block and distance. Keys are stored when a distance occurs for the second time, because
+ * storing costs as much as rotating and most distances never recur.
  */
 export class RotatedKeyCache {
   readonly #keys: LRUCache<string, readonly Uint8Array[]>;
-  /** The distances by which each block was moved, and a number that names the block. */
+  /** For each block: an id, and the distances by which it was moved. */
   #moved = new WeakMap<SequenceState, { readonly id: number; readonly distances: Set<number> }>();
   #blocks = 0;
 
@@ -28,7 +28,7 @@ export class RotatedKeyCache {
     return moved && this.#keys.get(`${moved.id}/${distance}`);
   }
 
-  /** Notes a distance, and copies the keys of each layer if it came before, unless they exceed the bound. */
+  /** Notes a distance; if it occurred before, stores a copy of the keys of each layer, unless they exceed the bound. */
   keep(block: SequenceState, distance: number, rotated: () => readonly Uint8Array[]): void {
     const moved = this.#moved.get(block) ?? { id: ++this.#blocks, distances: new Set() };
     this.#moved.set(block, moved);
@@ -36,14 +36,13 @@ export class RotatedKeyCache {
     moved.distances.add(distance);
   }
 
-  /** Drops everything of a block that was evicted or forgotten. */
+  /** Drops all rotated keys of a block. */
   forget(block: SequenceState): void {
     const { id, distances = [] } = this.#moved.get(block) ?? {};
     for (const distance of distances) this.#keys.delete(`${id}/${distance}`);
     this.#moved.delete(block);
   }
 
-  /** Forgets all rotated keys. */
   clear(): void {
     this.#keys.clear();
     this.#moved = new WeakMap();

@@ -9,14 +9,14 @@ import {
   type KvRecord,
   blockRecord,
   checkpointRecord,
-  entryOf,
+  kvEntry,
   isInWork,
   isKey,
   isMarkInWork,
   isPayload,
   isRecord,
   isUnfinished,
-  keyOf,
+  keyInFileName,
   markName,
   markedId,
   readRecord,
@@ -24,22 +24,22 @@ import {
   unfinishedName,
 } from './kv-record.ts';
 
-/** An intact entry, with the bytes of a block or the record of a checkpoint. */
+/** An undamaged entry, with the bytes of a block or the description of a checkpoint. */
 export interface FoundKv<Content> {
   readonly entry: KvEntry;
   readonly content: Content;
 }
 
-/** Why there is nothing to find: no entry, one of the other kind, or one that is not what was written. */
+/** Why nothing was found: no entry, an entry of the other kind, or a damaged one. */
 export type NotFound = 'missing' | 'other-kind' | 'damaged';
 
-/** A checkpoint that no record names any more: first its bytes are deleted by the engine, then its mark. */
+/** A checkpoint that no record refers to any more. First the engine deletes its bytes, then its mark is deleted. */
 export interface OrphanedCheckpoint {
   readonly id: string;
   readonly mark: string;
 }
 
-/** An entry that was written, and the checkpoints that it replaced. */
+/** A written entry, and the checkpoints that it replaced. */
 export interface Written {
   readonly entry: KvEntry;
   readonly orphans: readonly OrphanedCheckpoint[];
@@ -48,13 +48,13 @@ export interface Written {
 type UnfinishedCheckpoint = ReturnType<UserFolder['beginCheckpoint']>;
 
 /**
- * The KV of one user in one folder: a record for each entry, and beside it the bytes of a block or the mark of a
- * checkpoint. Fingerprints bind both to the folder, so that nothing damaged, of another user or of another key is used.
- * Anything with the name of such a file that is no regular file (a folder, a pipe, a link) is damage: never read, deleted.
+ * One user's KV in one folder: a record for each entry, and beside it the bytes of a block or the mark of a checkpoint.
+ * Fingerprints cover both and the folder, so KV that is damaged or belongs to another user or key is never used. Folders,
+ * pipes and links with such a file name count as damage: they are never read, and deleted.
  *
- * Any number of processes may work in it: an entry in its place is complete, and one that another process deletes or
- * replaces between two steps is missing, never half there. A checkpoint's mark is written before its bytes and deleted
- * after them, so that no bytes are left behind when a process is killed.
+ * Any number of processes may use the folder. An entry is always complete; if another process deletes or replaces it between
+ * two steps, it counts as missing. A checkpoint's mark is written before its bytes and deleted after them, so that no bytes
+ * are left behind when a process is killed.
  */
 export class UserFolder {
   readonly path: string;
@@ -64,12 +64,12 @@ export class UserFolder {
   }
 
   readBlock(key: string): FoundKv<Uint8Array<ArrayBuffer>> | NotFound {
-    // Read twice, since another process may replace the block after the record was read.
+    // Tries twice, since another process may replace the block after the record was read.
     for (let attempt = 0; attempt < 2; attempt++) {
       const record = this.#record(key);
       if (typeof record === 'string') return record;
       if (record.kind !== 'block') return 'other-kind';
-      const entry = entryOf(record);
+      const entry = kvEntry(record);
       const bytes = readRegularFile(join(this.path, entry.payload));
       if (bytes === 'missing') continue;
       if (bytes === 'irregular') return 'damaged';
@@ -79,14 +79,14 @@ export class UserFolder {
     return 'damaged';
   }
 
-  /** Reads the record alone: the engine has the bytes. */
+  /** Reads only the record: the engine has the bytes. */
   readCheckpoint(key: string): FoundKv<Checkpoint> | NotFound {
     const record = this.#record(key);
     if (typeof record === 'string') return record;
-    return record.kind === 'checkpoint' ? { entry: entryOf(record), content: record.checkpoint } : 'other-kind';
+    return record.kind === 'checkpoint' ? { entry: kvEntry(record), content: record.checkpoint } : 'other-kind';
   }
 
-  /** Writes a block. Nothing is left behind where that fails. */
+  /** Writes a block. Leaves nothing behind if that fails. */
   writeBlock(key: string, about: AboutKv, bytes: Uint8Array): Written {
     const id = randomUUID();
     const unfinished = this.#unfinishedRecord(key, id);
@@ -101,13 +101,13 @@ export class UserFolder {
     }
   }
 
-  /** Notes that a checkpoint is about to be made, under a random id. */
+  /** Notes on disk that a checkpoint is being made, under a random id. */
   beginCheckpoint(key: string) {
     const id = randomUUID();
     const record = this.#unfinishedRecord(key, id);
     const mark = join(this.path, markName(key, id));
     try {
-      // The record first: it tells the mark of a running process from that of a killed one.
+      // The record first: it shows that the process of the mark is running.
       [record, mark].forEach((file) => writeFileSync(file, '', { mode: 0o600 }));
       return { id, mark, record };
     } catch (error) {
@@ -120,26 +120,28 @@ export class UserFolder {
     return this.#finish(record, checkpointRecord(this.#name, key, about, checkpoint));
   }
 
-  /** Abandons a checkpoint that was begun; its mark stays until its bytes are deleted. */
+  /** Abandons a checkpoint in the making; its mark stays until its bytes are deleted. */
   abandonCheckpoint({ record }: UnfinishedCheckpoint): void {
     removeAny(record);
   }
 
-  /** Deletes an entry, even with a damaged record. @param payload deletes it only if this is still its payload */
+  /** Deletes an entry, even a damaged one. @param payload if given, deletes the entry only if this is still its payload */
   remove(key: string, payload?: string): OrphanedCheckpoint[] {
     const record = this.#record(key);
-    const current = typeof record === 'string' ? undefined : entryOf(record).payload;
+    const current = typeof record === 'string' ? undefined : kvEntry(record).payload;
     if (payload !== undefined && current !== undefined && current !== payload) return [];
     removeAny(this.#recordPath(key));
     const files = this.#files();
-    const payloads = files.filter((file) => keyOf(file) === key && isPayload(file) && !isMarkInWork(file, files));
+    const payloads = files.filter(
+      (file) => keyInFileName(file) === key && isPayload(file) && !isMarkInWork(file, files),
+    );
     return this.#removePayloads([...new Set([...payloads, ...(current === undefined ? [] : [current])])]);
   }
 
   /**
-   * The entries of all processes. Deletes what killed writers left unfinished.
-   * @param known an entry that is known of a key: its record is not read again while its payload is the only one of that
-   * key. Pass none where its memories matter: another process may have rewritten it.
+   * The entries written by all processes. Deletes unfinished files of killed processes.
+   * @param known the known entry of a key: its record is not read again while its payload is the only one of that key. Omit
+   * it if memory ids matter, since another process may have rewritten the record.
    */
   entries(known: (key: string) => KvEntry | undefined = () => undefined): {
     readonly entries: readonly KvEntry[];
@@ -147,28 +149,28 @@ export class UserFolder {
   } {
     const files = this.#files();
     for (const file of files) if (isUnfinished(file) && !isInWork(file)) removeAny(join(this.path, file));
-    const payloads = Map.groupBy(files.filter(isPayload), keyOf);
+    const payloads = Map.groupBy(files.filter(isPayload), keyInFileName);
     const entries = files.filter(isRecord).flatMap((file) => {
-      const key = keyOf(file);
+      const key = keyInFileName(file);
       const before = known(key);
       const [payload, ...others] = payloads.get(key) ?? [];
       if (before !== undefined && others.length === 0 && payload === before.payload) return before;
       const record = this.#record(key);
-      return typeof record === 'string' ? [] : entryOf(record);
+      return typeof record === 'string' ? [] : kvEntry(record);
     });
     const named = new Set(entries.map(({ payload }) => payload));
     const unnamed = new Set([...payloads.values()].flat().filter((file) => !named.has(file)));
-    // Checked again: a process may have named one of them since.
+    // Check again: a process may have written a record for one of them by now.
     const left = unnamed.size === 0 ? [] : this.#withoutOwner((file) => unnamed.has(file));
     return { entries, orphans: this.#removePayloads(left) };
   }
 
-  /** When the entry of a key was written, in ms since 1970; 0 where there is none. */
+  /** When the entry of a key was written, in ms since 1970; 0 if there is none. */
   writtenAtMs(key: string): number {
     return statSync(this.#recordPath(key), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   }
 
-  /** Modification time of the folder; 0 where there is none. */
+  /** Modification time of the folder in ms since 1970; 0 if there is none. */
   changedAtMs(): number {
     return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   }
@@ -183,10 +185,10 @@ export class UserFolder {
     return join(this.path, name);
   }
 
-  /** @param unfinishedPayload the bytes of a block, which take their place before the record does */
+  /** Moves a record into place. @param unfinishedPayload file with a block's bytes, moved into place before the record */
   #finish(unfinished: string, record: KvRecord, unfinishedPayload?: string): Written {
-    const entry = entryOf(record);
-    // The unfinished record first: it tells the payload of a running process from that of a killed one.
+    const entry = kvEntry(record);
+    // The unfinished record first: it shows that the process of the payload is running.
     writeFileSync(unfinished, JSON.stringify(record), { mode: 0o600 });
     if (unfinishedPayload !== undefined) moveOver(unfinishedPayload, join(this.path, entry.payload));
     moveOver(unfinished, this.#recordPath(record.key));
@@ -194,7 +196,7 @@ export class UserFolder {
     if (unfinishedPayload !== undefined && !existsSync(join(this.path, entry.payload))) {
       removeAny(this.#recordPath(record.key));
     }
-    return { entry, orphans: this.#removePayloads(this.#withoutOwner((file) => keyOf(file) === record.key)) };
+    return { entry, orphans: this.#removePayloads(this.#withoutOwner((file) => keyInFileName(file) === record.key)) };
   }
 
   /** Deletes blocks; marks of checkpoints stay until their bytes are deleted. */
@@ -202,30 +204,30 @@ export class UserFolder {
     return files.flatMap((file) => {
       const [id, path] = [markedId(file), join(this.path, file)];
       if (id === undefined) removeAny(path);
-      // Another process may have put a record in place that names it: an entry has both or none.
-      const record = this.#record(keyOf(file));
-      if (typeof record !== 'string' && entryOf(record).payload === file) removeAny(this.#recordPath(record.key));
+      // Another process may have written a record for this payload: then delete that record too.
+      const record = this.#record(keyInFileName(file));
+      if (typeof record !== 'string' && kvEntry(record).payload === file) removeAny(this.#recordPath(record.key));
       return id === undefined ? [] : { id, mark: path };
     });
   }
 
-  /** The payloads that belong to no record and to no process at work. */
+  /** The payloads that belong to no record and to no running process. */
   #withoutOwner(matches: (file: string) => boolean): string[] {
     const files = this.#files();
-    const keysInWork = new Set(files.filter(isInWork).map(keyOf));
+    const keysInWork = new Set(files.filter(isInWork).map(keyInFileName));
     return files.filter((file) => {
       if (!isPayload(file) || !matches(file)) return false;
-      const key = keyOf(file);
+      const key = keyInFileName(file);
       const isOwned = markedId(file) === undefined ? keysInWork.has(key) : isMarkInWork(file, files);
       const record = this.#record(key);
-      return !isOwned && (typeof record === 'string' || entryOf(record).payload !== file);
+      return !isOwned && (typeof record === 'string' || kvEntry(record).payload !== file);
     });
   }
 
-  /** The files whose names begin with a key. */
+  /** Files with names that begin with a key. */
   #files(): string[] {
     try {
-      return readdirSync(this.path).filter((file) => isKey(keyOf(file)));
+      return readdirSync(this.path).filter((file) => isKey(keyInFileName(file)));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;
@@ -239,7 +241,7 @@ export class UserFolder {
   }
 
   #recordPath(key: string): string {
-    if (!isKey(key)) throw new RangeError(`${JSON.stringify(key)} is no key of KV: sha-256 in hex`);
+    if (!isKey(key)) throw new RangeError(`${JSON.stringify(key)} is not a KV key (a SHA-256 in hex)`);
     return join(this.path, recordName(key));
   }
 }
