@@ -6,7 +6,7 @@ import type { DatasetRecords } from './read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
 import { byAge } from './visible-memories.ts';
 import type { Report } from './dataset-finding.ts';
-import { unexpectedValue } from './check-schema.ts';
+import { mismatch } from './check-schema.ts';
 
 /** Key of an id among all users, since ids are unique only within a user. */
 export function scopedId(userId: string, id: string): string {
@@ -28,7 +28,7 @@ function byId<Field extends string, T extends Readonly<Record<Field | 'userId', 
     else {
       const got = `${formatValue(id)}, as in ${first.place}`;
       const hint = 'the ids of a user are unique';
-      report('duplicate-id', unexpectedValue(`${placed.place}: ${field}`, 'a unique id', got, hint));
+      report('duplicate-id', mismatch(`${placed.place}: ${field}`, 'a unique id', got, hint));
     }
   }
   return found;
@@ -36,7 +36,6 @@ function byId<Field extends string, T extends Readonly<Record<Field | 'userId', 
 
 /** Checks the memories that a record names, and the order of times. */
 export class ReferenceCheck {
-  /** By `scopedId`. */
   readonly #memories: ReadonlyMap<string, Placed<MemoryRecord>>;
   readonly #report: Report;
 
@@ -52,15 +51,12 @@ export class ReferenceCheck {
       if (byAge(old, record) < 0) continue;
       const got = `${formatValue(supersedes)}, created ${old.createdAt}`;
       const hint = 'only a later memory can supersede an earlier one';
-      this.#report('supersedes', unexpectedValue(`${place}: supersedes`, 'an earlier memory', got, hint));
+      this.#report('supersedes', mismatch(`${place}: supersedes`, 'an earlier memory', got, hint));
     }
     if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
       const got = `${formatValue(updatedAt)}, created ${createdAt}`;
       const hint = 'correct one of the two, or leave out updatedAt';
-      this.#report(
-        'updated-before-created',
-        unexpectedValue(`${place}: updatedAt`, 'a time not before createdAt', got, hint),
-      );
+      this.#report('updated-before-created', mismatch(`${place}: updatedAt`, 'a time not before createdAt', got, hint));
     }
     this.#named(placed, 'links', links);
   }
@@ -74,16 +70,13 @@ export class ReferenceCheck {
     const { answer, evidence, passages = [] } = record;
     if (answer === null && evidence.length > 0) {
       const hint = 'an absent item is one that no memory answers';
-      const error = unexpectedValue(`${place}: evidence`, 'none where answer is null', formatValue(evidence), hint);
+      const error = mismatch(`${place}: evidence`, 'none where answer is null', formatValue(evidence), hint);
       this.#report('absent-with-evidence', error);
     }
     const twice = passages.find((id, index) => passages.indexOf(id) !== index);
     if (twice !== undefined) {
       const hint = 'list each memory once, the best first';
-      this.#report(
-        'passages',
-        unexpectedValue(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint),
-      );
+      this.#report('passages', mismatch(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint));
     }
     this.#checkTimes(placed, 'passages', passages);
   }
@@ -98,7 +91,7 @@ export class ReferenceCheck {
       if (Date.parse(createdAt) <= askedMs) continue;
       const got = `${formatValue(memoryId)}, created ${createdAt}`;
       const hint = 'a question sees only memories that exist when it is asked';
-      const error = unexpectedValue(`${placed.place}: ${field}`, 'a memory created before askedAt', got, hint);
+      const error = mismatch(`${placed.place}: ${field}`, 'a memory created before askedAt', got, hint);
       this.#report(field === 'evidence' ? 'evidence-after-question' : field, error);
     }
   }
@@ -117,7 +110,7 @@ export class ReferenceCheck {
       );
       const hint = 'write the memoryId of a memory record with the same userId';
       const got = formatValue(id) + didYouMean(id, own);
-      this.#report(field, unexpectedValue(`${place}: ${field}`, `a memory of user ${userId}`, got, hint));
+      this.#report(field, mismatch(`${place}: ${field}`, `a memory of user ${userId}`, got, hint));
       return [];
     });
   }
@@ -133,7 +126,7 @@ export function requirePassages(items: readonly Placed<ItemRecord>[]): void {
   if (first === undefined) return;
   const got = `nothing (${without.length} of ${items.length} items list none)`;
   const hint = 'list memoryIds, the best first ([] if none was found), or choose another --retriever';
-  throw unexpectedValue(`${first.place}: passages`, 'for --retriever given', got, hint);
+  throw mismatch(`${first.place}: passages`, 'for --retriever given', got, hint);
 }
 
 function checkUsers({ header, memories, items, questions }: DatasetRecords, report: Report): void {
@@ -144,7 +137,7 @@ function checkUsers({ header, memories, items, questions }: DatasetRecords, repo
       if (users.has(userId)) continue;
       const got = formatValue(userId) + didYouMean(userId, users);
       const hint = 'name only users that have a memory or an item';
-      report('header', unexpectedValue(`${header.place}: ${field}`, 'users of this file', got, hint));
+      report('header', mismatch(`${header.place}: ${field}`, 'users of this file', got, hint));
     }
   }
 }
@@ -162,7 +155,7 @@ export function checkConsistency(records: DatasetRecords, report: Report): void 
   const [first] = records.questions;
   if (first !== undefined && records.items.length > 0) {
     const hint = 'put questions without answers into a separate file';
-    report('schema', unexpectedValue(`${first.place}: type`, 'item, as in the rest of the file', '"question"', hint));
+    report('schema', mismatch(`${first.place}: type`, 'item, as in the rest of the file', '"question"', hint));
   }
   if (all.length > 0) return;
   report('schema', new BenchError('bad-data', `${records.path}: has no items`, 'add records with "type":"item"'));

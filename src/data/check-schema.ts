@@ -4,7 +4,7 @@ import { didYouMean } from '../base/nearest-name.ts';
 import { formatValue } from '../base/format-value.ts';
 
 /** Error for an unexpected value. @param at place and field @param got the value, formatted */
-export function unexpectedValue(at: string, expectation: string, got: string, hint: string): BenchError {
+export function mismatch(at: string, expectation: string, got: string, hint: string): BenchError {
   return new BenchError('bad-data', `${at} expected ${expectation}, got ${got}`, hint);
 }
 

@@ -26,10 +26,7 @@ export type LintRule =
 /** Receives each problem of a file. It may throw to stop at the first. */
 export type Report = (rule: Rule, problem: BenchError) => void;
 
-/**
- * A problem of a data set. `error`: the bench refuses it, or a score would be wrong; `warning`: for its author to
- * check.
- */
+/** A problem of a data set. `error`: the bench refuses it, or scores would be wrong; `warning`: the author decides. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
   readonly rule: Rule | LintRule;

@@ -44,7 +44,6 @@ function publicSource(name: PublicDatasetName, file: string, errata: string | un
   };
 }
 
-/** The data sets that the options name, in that order. */
 export function datasetSources({ dataset, dataFile = {}, errata }: DatasetOptions): DatasetSource[] {
   return dataset.map((name) =>
     isPublicDataset(name)

@@ -15,14 +15,12 @@ export type DatasetDeclaration = Readonly<
 /** `recurring`: few memories, so that retrieved sets repeat; `large`: more memories than a retrieval returns. */
 export type UserKind = NonNullable<DatasetRecord['userKinds']>[string];
 
-/** One user: memories, questions, and the language in which answers are scored. */
 export interface DatasetUser {
   readonly userId: string;
   readonly kind?: UserKind | undefined;
   readonly languageProfile: UserLanguage;
   /** Sorted by creation, then by id. */
   readonly memories: readonly DatasetMemory[];
-  /** In the order of the file. */
   readonly items: readonly DatasetItem[];
 }
 

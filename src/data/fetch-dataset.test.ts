@@ -8,7 +8,6 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { datasetOffer, type DatasetOffer, fetchDataset } from './fetch-dataset.ts';
 import type { DownloadProgress } from '../models/hub/download-file.ts';
 
-/** Three questions in the shape of CacheBlend's inputs, in some 60 kB. */
 const questions = ['Turin', 'Lima', 'Oslo'].map((city) => ({
   question: `Who lives in ${city}?`,
   answers: ['the smith'],

@@ -11,7 +11,6 @@ import { type DownloadOptions, downloadFile } from '../models/hub/download-file.
 /** A public data set at an address, before it is fetched; `path` is its place in the cache. */
 export type DatasetOffer = ReturnType<typeof datasetOffer>;
 
-/** A public data set in the cache. */
 export type FetchedDataset = Awaited<ReturnType<typeof fetchDataset>>;
 
 /**

@@ -5,7 +5,6 @@ import type { Dataset, DatasetUser } from './dataset.ts';
 import { type DatasetOptions, datasetSources } from './dataset-source.ts';
 import { readDatasetSource } from './read-dataset.ts';
 
-/** The data sets of a run, one or several, in the order named. */
 export type RunDatasets = ReturnType<typeof joinDatasets>;
 
 interface PlacedDataset {

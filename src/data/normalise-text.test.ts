@@ -2,15 +2,12 @@ import { expect, test } from 'vitest';
 import { containsTokens, normalise, splitTokens } from './normalise-text.ts';
 
 test.each([
-  // As SQuAD's script does.
   ['  The Quick, brown\tFox! ', 'quick brown fox'],
   ['TX-4500', 'tx4500'],
   ['a software engineer.', 'software engineer'],
   ['Ｂｒｅｎｋｏ', 'brenko'],
-  // Words that only hold an article keep it.
   ['theatre banana', 'theatre banana'],
   ['naïveté éa', 'naïveté éa'],
-  // A step that would leave nothing is not taken.
   ['The The', 'the the'],
   ['A.', 'a'],
   ['?!', '?!'],

@@ -9,7 +9,7 @@ import {
   type MemoryRecord,
   type QuestionRecord,
 } from './record-schemas.ts';
-import { unexpectedValue, checkSchema } from './check-schema.ts';
+import { mismatch, checkSchema } from './check-schema.ts';
 
 /** A record and its place, `file:line`. */
 export interface Placed<T> {
@@ -27,7 +27,7 @@ export function parseObject(text: string, place: string): Readonly<Record<string
     throw new BenchError('bad-data', `${place}: is not JSON: ${(error as Error).message}`, hint, error);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw unexpectedValue(`${place}:`, 'an object', formatValue(value), hint);
+  throw mismatch(`${place}:`, 'an object', formatValue(value), hint);
 }
 
 /** Splits a list of answers into the gold answer and other accepted answers. */
@@ -48,7 +48,7 @@ export function parseRecord(text: string, place: string): DatasetRecord | Memory
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) {
     const near = typeof type === 'string' ? didYouMean(type, kinds) : '';
-    throw unexpectedValue(`${place}: type`, kinds.join(' or '), formatValue(type) + near, hint);
+    throw mismatch(`${place}: type`, kinds.join(' or '), formatValue(type) + near, hint);
   }
   const record = checkSchema(recordSchemas[kind], kind === 'item' ? withOneAnswer(value) : value, place);
   if (record.type !== 'item') return record;

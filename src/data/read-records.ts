@@ -3,7 +3,7 @@ import type { FileLines } from './text-file.ts';
 import { parseRecord, type Placed } from './parse-record.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
 import type { Report } from './dataset-finding.ts';
-import { unexpectedValue } from './check-schema.ts';
+import { mismatch } from './check-schema.ts';
 
 /** The records of a file in the order of its lines, before they are checked against one another. */
 export type DatasetRecords = Awaited<ReturnType<typeof readRecords>>;
@@ -11,8 +11,7 @@ export type DatasetRecords = Awaited<ReturnType<typeof readRecords>>;
 /**
  * Reads the records of a data set; an invalid line is reported and left out.
  * @param path name of the data set in messages
- * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8, has a line over 16 MB or is
- * empty
+ * @throws BenchError `not-found` for a missing file, `bad-data` if it is empty, not UTF-8 or has a line over 16 MB
  */
 export async function readRecords(path: string, lines: FileLines, report: Report) {
   const memories: Placed<MemoryRecord>[] = [];
@@ -30,7 +29,7 @@ export async function readRecords(path: string, lines: FileLines, report: Report
     else if (record !== undefined && isFirst) header = { record, place };
     else if (record !== undefined) {
       const hint = 'write at most one dataset record, as the first line';
-      report('header', unexpectedValue(`${place}: type`, 'memory or item', '"dataset" after the first record', hint));
+      report('header', mismatch(`${place}: type`, 'memory or item', '"dataset" after the first record', hint));
     }
   }
   if (count === 0) throw new BenchError('bad-data', `${path}: is empty`, 'write at least one item record');

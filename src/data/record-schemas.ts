@@ -14,7 +14,6 @@ const id = z
   .regex(/\S/, 'expected an id, not blank')
   .refine((value) => value.search(controlCharacters) === -1, 'expected an id without control characters');
 const once = (named: readonly string[]): string[] => [...new Set(named)];
-/** Ids, without duplicates. */
 const ids = z.array(id).transform(once);
 const anyText = z
   .string()
@@ -49,7 +48,6 @@ const datasetRecord = z.strictObject({
   note: text.exactOptional(),
 });
 
-/** One memory of a user: a sentence with its metadata. */
 const memoryRecord = z.strictObject({
   type: z.literal('memory'),
   userId: id,
@@ -131,7 +129,6 @@ export const recordSchemas = {
 export type DatasetRecord = z.infer<typeof datasetRecord>;
 export type MemoryRecord = z.infer<typeof memoryRecord>;
 export type ItemRecord = Omit<z.infer<typeof itemRecord>, 'aliases'>;
-/** A message of the conversation before a question. */
 export type HistoryMessage = ItemRecord['history'][number];
 export type QuestionRecord = z.infer<typeof questionRecord>;
 /** Any record as a file may state it, before defaults. */

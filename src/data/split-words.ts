@@ -29,7 +29,7 @@ const RUN =
 const START = /(?:(?<![\p{L}\p{N}])-(?=\.?\p{N}))?(?:(?<![\p{L}\p{N}.])\.(?=[\p{L}\p{N}]))?/u;
 /** Inside a word: "don't", "16:30", "AT&T". */
 const JOINT = /'[\p{L}\p{M}]+|(?<=\p{N})[.,:/-](?=\p{N})[\p{L}\p{N}\p{M}]+|(?<=\p{L})&(?=\p{L})[\p{L}\p{N}\p{M}]+/u;
-/** Behind a word: "C++", "C#", "18+", "A-". */
+/** At the end of a word: "C++", "C#", "18+", "A-". */
 const END = /\+\+|(?:\+|(?<=\p{L})#|(?<=(?<![\p{L}\p{N}])\p{L}{1,2})-(?!-))(?![\p{L}\p{N}])/u;
 const UNIT = /(?<=\p{N}\s?)[%‰°\p{Sc}]/u;
 /** One picture: a flag, or a symbol with its tone and what is joined to it. */
@@ -69,7 +69,6 @@ function plain(text: string): string {
     .replaceAll('’', "'")
     .replaceAll('⁄', '/')
     .replaceAll(/[\u2010-\u2013\u2212]/gu, '-')
-    // Thousands separators.
     .replaceAll(/(?<![\p{N}.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d)/gu, (number) => number.replaceAll(',', ''))
     // Currency signs go after the number: "$5" becomes "5 $".
     .replaceAll(/(-?)(?<!\p{N})(\p{Sc})(-?\.?\p{N}[\p{N}.,]*(?<=\p{N}))/gu, ' $1$3 $2 ');

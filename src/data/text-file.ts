@@ -6,7 +6,6 @@ import { BenchError } from '../base/bench-error.ts';
 import { openToRead } from '../base/safe-file-operations.ts';
 
 const MAX_LINE_BYTES = 16_000_000;
-/** The first bytes of a gzip file. */
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
 /** A non-blank line, without its line break, and its number from 1. */
@@ -47,7 +46,7 @@ function openBytes(path: string, hash?: Hash): Readable {
 
 /**
  * Streams the lines of a UTF-8 file.
- * @throws BenchError while iterating: `not-found` for a missing file, `bad-data` for a folder, invalid UTF-8 or a line
+ * @throws BenchError while iterating: `not-found` for a missing file, `bad-data` for a folder, invalid UTF-8, a line
  * over 16 MB
  */
 export function fileLines(path: string): FileLines {

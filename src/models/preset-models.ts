@@ -9,7 +9,6 @@ export const presetEmbedderName = languageModelNamed(presetModelName)!.embedder;
 /** The embedder for natural English questions, which does not ship. */
 export const bestEmbedderName = 'minilm';
 
-/** Paths of the models of a run that names none: a file and a folder. */
 export const presetModels = {
   model: shippedPath(languageModelNamed(presetModelName)!)!,
   embedder: shippedPath(embedderNamed(presetEmbedderName)!)!,

@@ -58,7 +58,6 @@ const byPlainName = new Map<string, Field>(
 
 /** Assigns columns to fields: those that `--map` names first, then columns with the name of a field. */
 export class ColumnMapping {
-  /** Fields by column, as `--map` names them. */
   readonly #mapped = new Map<string, Field>();
   readonly #columns = new Map<string, Field | undefined>();
 

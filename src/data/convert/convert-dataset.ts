@@ -37,7 +37,6 @@ export interface ConversionOptions extends Omit<ConversionSource, 'name'> {
   readonly name?: string | undefined;
 }
 
-/** Counts of the written records, and the assumptions that the conversion made. */
 export type Conversion = Awaited<ReturnType<typeof convertDataset>>;
 
 function requireFittingOptions({ from, map, errata }: ConversionSource): void {
@@ -59,8 +58,7 @@ function datasetHeader({ from, name, language }: ConversionSource): Readonly<Rec
 }
 
 /**
- * Converts a file of another format to the lines of a data set: memories in file order, then questions. Counts, notes
- * and hashes are known after the last line.
+ * Converts a file to lines of a data set: memories, then questions. Call counts, notes and hashes after the last line.
  * @throws BenchError `bad-option` at once; `bad-data` that names the place at fault, or `not-found`, while iterating
  */
 export function convertLines(source: ConversionSource) {
@@ -71,7 +69,6 @@ export function convertLines(source: ConversionSource) {
     notes.add(`unknownAnswer of the first line is English: write what "I don't know." is in ${language}`, file);
   }
   const records = new RecordConverter(notes);
-  /** Hashes of the file and the errata of a public data set. */
   let sha256: { readonly file: string; readonly errata?: string } | undefined;
 
   async function* sourceRecords(): AsyncGenerator<SourceRecord> {

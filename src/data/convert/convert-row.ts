@@ -3,7 +3,7 @@ import { formatValue } from '../../base/format-value.ts';
 import { type Field, type ColumnMapping, itemFields, knownFields, memoryFields } from './column-mapping.ts';
 import { readInstant } from './dates.ts';
 import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
-import { unexpectedValue } from '../check-schema.ts';
+import { mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';
 
 export interface Row {
@@ -128,13 +128,12 @@ class Cells {
 
   #bad(field: Field, what: string): BenchError {
     const hint = `--map ${field}=COLUMN names another column for ${field}`;
-    return unexpectedValue(`${this.#place}: ${field}`, what, formatValue(this.#values.get(field)), hint);
+    return mismatch(`${this.#place}: ${field}`, what, formatValue(this.#values.get(field)), hint);
   }
 }
 
 /**
- * Yields the memory of a row, its question, or both. In a row with both, the memory is the evidence of the question unless
- * the row names other evidence.
+ * Yields the memory of a row, its question, or both; then the memory is the evidence unless the row names other.
  * @throws BenchError `bad-data` that names row and field
  */
 export function* convertRow(row: Row, names: ColumnMapping, notes: ConversionNotes): Generator<SourceRecord> {

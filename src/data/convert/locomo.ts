@@ -4,7 +4,7 @@ import type { LocomoErrata } from './locomo-errata.ts';
 import { readInstant, datedTurn } from './dates.ts';
 import type { JsonElements } from '../json-elements.ts';
 import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
-import { checkSchema, unexpectedValue } from '../check-schema.ts';
+import { checkSchema, mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';
 
 const sampleSchema = z.looseObject({
@@ -67,18 +67,13 @@ function readSessions(sessions: Readonly<Record<string, unknown>>, { place, note
     if (number === undefined) return [];
     const at = `${place}: conversation.${key}`;
     if (!Array.isArray(turns)) {
-      throw unexpectedValue(
-        at,
-        'a list of turns',
-        formatValue(turns),
-        'a session is a list of {speaker, dia_id, text}',
-      );
+      throw mismatch(at, 'a list of turns', formatValue(turns), 'a session is a list of {speaker, dia_id, text}');
     }
     if (turns.length === 0) return [];
     const date = sessions[`${key}_date_time`];
     const instant = typeof date === 'string' ? readInstant(date) : undefined;
     if (instant === undefined) {
-      throw unexpectedValue(`${at}_date_time`, 'a date', formatValue(date), 'such as "1:56 pm on 8 May, 2023"');
+      throw mismatch(`${at}_date_time`, 'a date', formatValue(date), 'such as "1:56 pm on 8 May, 2023"');
     }
     if (!instant.zoned) notes.add('dates of sessions, which name no time zone, were taken as UTC', place);
     return [{ number: Number(number), startMs: Date.parse(instant.iso), turns }];
@@ -123,7 +118,7 @@ function readAnswer(
   const text = String(answer ?? '');
   if (text.trim() === '') {
     const hint = 'only adversarial questions, category 5, have none';
-    throw unexpectedValue(`${at}: answer`, 'a text or a number', formatValue(answer), hint);
+    throw mismatch(`${at}: answer`, 'a text or a number', formatValue(answer), hint);
   }
   const withoutReason = category === OPEN_DOMAIN ? /^[^;]*\S[^;]*/.exec(text) : null;
   return withoutReason === null ? text : withoutReason[0].trim();
@@ -150,7 +145,7 @@ function readItem(value: unknown, number: number, conversation: Conversation): S
   const category = categories[key.category];
   if (category === undefined) {
     const hint = '5 is adversarial: nothing answers it';
-    throw unexpectedValue(`${place}: category`, '1 to 5', formatValue(key.category), hint);
+    throw mismatch(`${place}: category`, '1 to 5', formatValue(key.category), hint);
   }
   const answer = readAnswer(key, place);
   const cited = [citations ?? []].flat();

@@ -3,7 +3,7 @@ import { formatValue } from '../../base/format-value.ts';
 import { dayInWords, readInstant, datedTurn } from './dates.ts';
 import type { JsonElements } from '../json-elements.ts';
 import type { SourceMemory, SourceRecord } from './source-record.ts';
-import { checkSchema, unexpectedValue } from '../check-schema.ts';
+import { checkSchema, mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';
 
 const turnSchema = z.looseObject({
@@ -33,7 +33,7 @@ function readTime(text: string, at: string): number {
   const instant = readInstant(text.replace(/\s*\([A-Za-z]+\)\s*/, ' ').replaceAll('/', '-'));
   if (instant !== undefined) return Date.parse(instant.iso);
   const hint = 'LongMemEval dates every session and every question';
-  throw unexpectedValue(at, 'a time such as 2023/05/20 (Sat) 02:21', formatValue(text), hint);
+  throw mismatch(at, 'a time such as 2023/05/20 (Sat) 02:21', formatValue(text), hint);
 }
 
 /** Turns of all sessions as memories, one second apart within a session, since the file gives only their order. */
@@ -46,7 +46,7 @@ function readTurns(
   if (dates.length !== sessions.length) {
     const expectation = `a date for each of ${sessions.length} sessions`;
     const hint = 'both lists have one entry for each session';
-    throw unexpectedValue(`${place}: haystack_dates`, expectation, String(dates.length), hint);
+    throw mismatch(`${place}: haystack_dates`, expectation, String(dates.length), hint);
   }
   const memories: SourceMemory[] = [];
   const evidence: string[] = [];
@@ -98,8 +98,7 @@ function* readQuestion(question: Question, place: string, notes: ConversionNotes
 
 /**
  * Reads files of LongMemEval, `oracle` or `s`. Each question becomes a user, and each turn of its history, by either
- * speaker, a memory with the day of its session. Questions begin with their day, as in the published prompts. Ids
- * ending with `_abs` mark absent items.
+ * speaker, a memory with its date. Questions begin with their date, as published. Ids ending with `_abs`: absent items.
  * @throws BenchError `not-found` for a missing file, `bad-data` that names question and turn
  * @see Wu et al. 2024, "LongMemEval: Benchmarking Chat Assistants on Long-Term Interactive Memory"
  */

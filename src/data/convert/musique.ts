@@ -21,8 +21,8 @@ const instant = (ms: number): string => new Date(ms).toISOString();
 
 /**
  * Reads questions with passages in the format of CacheBlend's inputs. Each question becomes a user with its passages as
- * memories, so that no others can be retrieved. Passages that contain an answer word by word are the evidence, since
- * the format marks none.
+ * memories, so that no others can be retrieved. Evidence, which the format does not mark: passages that contain an
+ * answer.
  * @throws BenchError `not-found` for a missing file, `bad-data` that names the question at fault
  * @see Yao et al. 2024, "CacheBlend"; Trivedi et al. 2022, "MuSiQue"
  */

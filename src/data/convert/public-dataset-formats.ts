@@ -11,7 +11,6 @@ import type { ConversionNotes } from './conversion-notes.ts';
 interface PublicDatasetFormat {
   /** Hint for a file of another shape. */
   readonly shape: string;
-  /** The metric that publications report. */
   readonly primaryMetric: string;
   readonly note: string;
   readonly records: (

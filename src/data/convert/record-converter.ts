@@ -6,11 +6,10 @@ import { scopedId, ReferenceCheck } from '../check-consistency.ts';
 import type { Placed } from '../parse-record.ts';
 import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../record-schemas.ts';
 import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
-import { checkSchema, unexpectedValue } from '../check-schema.ts';
+import { checkSchema, mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';
 
 const DAY_MS = 86_400_000;
-/** The first generated time of a file without times. */
 const FIRST_MS = Date.UTC(2000, 0, 1);
 
 type PlacedItem = SourceItem & { readonly evidence: readonly string[] };
@@ -104,7 +103,7 @@ export class RecordConverter {
     }
     if (memoryId === undefined) return undefined;
     const got = `${formatValue(memoryId)}, as in another memory`;
-    throw unexpectedValue(`${place}: memory_id`, 'a unique id', got, 'the ids of a user are unique');
+    throw mismatch(`${place}: memory_id`, 'a unique id', got, 'the ids of a user are unique');
   }
 
   #writeMemory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
@@ -134,12 +133,7 @@ export class RecordConverter {
     this.#timed ??= timed;
     if (this.#timed !== timed) {
       const hint = `earlier memories of this file have ${this.#timed ? 'times' : 'none'}`;
-      throw unexpectedValue(
-        `${place}: created_at`,
-        'a time for every memory or for none',
-        formatValue(createdAt),
-        hint,
-      );
+      throw mismatch(`${place}: created_at`, 'a time for every memory or for none', formatValue(createdAt), hint);
     }
     if (!timed) this.#notes.add('memories without created_at were given times in the order of the file', place);
   }
@@ -156,7 +150,7 @@ export class RecordConverter {
     const other = this.#itemPlaces.get(scopedId(userId, itemId));
     if (other !== undefined) {
       const got = `${formatValue(itemId)}, as in ${other}`;
-      throw unexpectedValue(`${place}: item_id`, 'a unique id', got, 'the ids of a user are unique');
+      throw mismatch(`${place}: item_id`, 'a unique id', got, 'the ids of a user are unique');
     }
     this.#itemPlaces.set(scopedId(userId, itemId), place);
     const evidence = this.#findNamed(item, 'evidence');
@@ -195,6 +189,6 @@ export class RecordConverter {
   #foreign(at: string, userId: string, id: string): BenchError {
     const own = [...this.#memories.values()].flatMap(({ record }) => (record.userId === userId ? record.memoryId : []));
     const hint = 'write the memory_id of a memory of the same user, or its whole text';
-    return unexpectedValue(at, `a memory of user ${userId}`, formatValue(id) + didYouMean(id, own), hint);
+    return mismatch(at, `a memory of user ${userId}`, formatValue(id) + didYouMean(id, own), hint);
   }
 }

@@ -7,8 +7,7 @@ export interface ChineseFact {
 }
 
 /**
- * Statement and two questions about value `{v}` of subject `{s}`; the second shares fewer characters with the
- * statement.
+ * Statement and two questions on value `{v}` of subject `{s}`; the second shares fewer characters with the statement.
  */
 const relations: readonly (readonly [
   statement: string,

@@ -4,10 +4,7 @@ import { coreferenceData } from './coreference-data.ts';
 import type { ContextWindow } from './dataset-generator.ts';
 import type { ItemLine, MemoryLine } from './generated-records.ts';
 
-const window: ContextWindow = {
-  contextTokens: 2048,
-  countTokens: async (texts) => texts.map((text) => text.length),
-};
+const window: ContextWindow = { contextTokens: 2048, countTokens: async (texts) => texts.map((text) => text.length) };
 
 it.each(coreferenceData)('$name: the memory before names whom the next one does not', async ({ language, make }) => {
   const text = await make(3, 12, window);
@@ -23,7 +20,6 @@ it.each(coreferenceData)('$name: the memory before names whom the next one does 
     const [before, last] = evidence!.map((id) => memories.get(id)!);
     expect((last ?? before)!.content.toLowerCase()).toContain(answer!.toLowerCase());
     if (condition === 1) continue;
-    // The next memory, of the same user, and nobody between.
     expect([...memories.keys()].indexOf(last!.memoryId)).toBe([...memories.keys()].indexOf(before!.memoryId) + 1);
     expect(words(last!.content).some((word) => pronouns.includes(word))).toBe(true);
     const others = items.filter((item) => item.userId === userId && item.condition === 2 && item.answer !== answer);

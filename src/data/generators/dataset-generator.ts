@@ -11,7 +11,6 @@ export interface DatasetGenerator {
   readonly name: string;
   readonly suites: readonly string[];
   readonly language: KnownLanguage;
-  /** Default number of users. */
   readonly presetUsers: number;
   /** Text of the file in JSON Lines: the same bytes for the same seed, users and window. */
   readonly make: (seed: number, users: number, window: ContextWindow) => Promise<string>;

@@ -16,7 +16,6 @@ import { drawValue } from './draw-value.ts';
 import { exchange } from './generated-records.ts';
 import { statement } from './word-facts.ts';
 
-/** The difficulty that a question about a fact tests. */
 export type FactCategory = 'plain' | 'update' | 'several' | 'distractor';
 
 export interface EvaluationFact extends Fact {
@@ -75,7 +74,6 @@ export class FactBook {
     }
   }
 
-  /** Excludes a subject's topic from later draws. */
   reserve(subject: Subject, relation: Relation): void {
     this.#topics.add(topicKey(subject, relation));
   }
@@ -114,7 +112,6 @@ export class FactBook {
     return { ...fact, messages: exchange(said, this.#random.pick(this.grammar.acknowledgements)) };
   }
 
-  /** Draws the user, or with the given probability another subject. */
   drawSubject(othersShare: number): Subject {
     return this.#random.chance(othersShare) && this.others.length > 0 ? this.#random.pick(this.others) : USER;
   }

@@ -5,7 +5,6 @@ export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
 export type ItemLine = Extract<WrittenRecord, { type: 'item' }>;
 type DatasetLine = Extract<WrittenRecord, { type: 'dataset' }>;
 
-/** One turn of a conversation: a message of the user and the assistant's reply. */
 export function exchange(user: string, assistant: string): HistoryMessage[] {
   return [
     { role: 'user', content: user },
@@ -13,7 +12,6 @@ export function exchange(user: string, assistant: string): HistoryMessage[] {
   ];
 }
 
-/** A number in an id, counted from 1, with leading zeros. */
 export function ordinal(index: number, digits = 2): string {
   return String(index + 1).padStart(digits, '0');
 }

@@ -23,7 +23,6 @@ interface GrowingSuite {
   readonly grow: (user: GrowingUser, scope: GrowthScope) => Promise<void> | void;
 }
 
-/** Generators of the data sets of a suite, `SUITE-LANGUAGE` for each language. */
 export function growingData({ suite, letter, presetUsers = PRESET_USERS, grow }: GrowingSuite): DatasetGenerator[] {
   return Object.values(grammars).map((grammar) => {
     const { language } = grammar;

@@ -99,7 +99,6 @@ function planLarge(random: SeededRandom, grammar: Grammar, told: 0 | 1): UserPla
   addNear(book, third!, 3);
   addNear(book, fourth!, 3);
   const memories = random.int(MIN_LARGE, MAX_LARGE);
-  // An updated fact needs two memories.
   while (book.facts.reduce((sum, { oldValue }) => sum + (oldValue === undefined ? 1 : 2), 0) < memories) {
     const subject = book.drawSubject(0.3);
     book.add(subject, book.drawFree(subject), 'plain');

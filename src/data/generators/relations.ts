@@ -10,7 +10,7 @@ export type Subject =
   | { readonly kind: 'role'; readonly name: string }
   | { readonly kind: 'named'; readonly name: string };
 
-/** An attribute that can be any noun: "spare umbrella", and without qualifiers its head, "umbrella". */
+/** An attribute that can be any noun: "spare umbrella", and without qualifiers its head noun, "umbrella". */
 export interface OpenAttribute {
   readonly attribute: string;
   readonly head: string;
@@ -58,7 +58,6 @@ export function drawOpenAttribute(random: SeededRandom, grammar: Grammar, heldOu
   return { attribute: fillTemplate(grammar.attribute, { a: adjective, h: head }), head };
 }
 
-/** Draws a relation, with probability `openShare` an open one. */
 export function drawRelation(random: SeededRandom, grammar: Grammar, openShare: number, heldOut: boolean): Relation {
   if (!random.chance(openShare)) return namedRelation(grammar, random.pick(grammar.relations));
   const template = random.pick(grammar.openRelations);

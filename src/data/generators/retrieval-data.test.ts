@@ -5,10 +5,7 @@ import { verifyDataset } from '../verify/verify-dataset.ts';
 import type { ContextWindow } from './dataset-generator.ts';
 import { retrievalData, retrievalUsers } from './retrieval-data.ts';
 
-const window: ContextWindow = {
-  contextTokens: 512,
-  countTokens: async (texts) => texts.map((text) => text.length),
-};
+const window: ContextWindow = { contextTokens: 512, countTokens: async (texts) => texts.map((text) => text.length) };
 
 test('the file has the questions of the suite for that seed, with the metadata of strategies, and is sound', async () => {
   const text = await retrievalData.make(3, 2, window);

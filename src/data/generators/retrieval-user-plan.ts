@@ -8,7 +8,6 @@ import { statement } from './word-facts.ts';
 /** A memory of a retrieval set before it gets id and time. */
 export interface PlannedMemory {
   readonly content: string;
-  /** Age when the questions are asked. */
   readonly ageDays: number;
   readonly memoryType: 'preference' | 'entity' | 'fact';
   readonly section: string;

@@ -7,7 +7,6 @@ export type Spread = ReturnType<typeof spread>;
 
 export type DatasetStatistics = ReturnType<typeof datasetStatistics>;
 
-/** Minimum, median and maximum. */
 function spread(counts: readonly number[]) {
   const sorted = [...counts].sort((a, b) => a - b);
   const at = (index: number): number => sorted[index] ?? 0;

@@ -42,7 +42,6 @@ export async function verifySource(source: DatasetSource) {
   return {
     file: path,
     sha256: records.sha256,
-    /** From the `dataset` record. */
     name: records.header?.record.name ?? null,
     language: language,
     valid: errors === 0,

@@ -3,7 +3,6 @@ export type TextPurpose = 'query' | 'document';
 
 /** Identity of an embedding model; recorded with every run. */
 export interface EmbedderInfo {
-  /** Name of the model's folder. */
   readonly name: string;
   /** Length of a vector. */
   readonly dimension: number;

@@ -7,7 +7,6 @@ import { TransformersEmbedder } from './transformers-embedder.ts';
 
 let opened: number;
 let asked: string[];
-/** The real model, with a record of what it was asked. */
 async function open(): Promise<Embedder> {
   opened++;
   const embedder = await TransformersEmbedder.open(presetModels.embedder);

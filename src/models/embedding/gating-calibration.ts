@@ -3,11 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 
-const calibrationSchema = z.looseObject({
-  /** Hash of the embedder's weights. */
-  embedderSha256: z.string(),
-  gatingThreshold: z.number().min(-1).max(1),
-});
+const calibrationSchema = z.looseObject({ embedderSha256: z.string(), gatingThreshold: z.number().min(-1).max(1) });
 
 /** Relevance above which the dual-factor gate injects, and the embedder that it was calibrated for. */
 export type GatingCalibration = Readonly<

@@ -6,7 +6,6 @@ import { EmbeddingService } from './embedding-service.ts';
 import { onnxRuntimeNames } from './onnx-session.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-/** Statements, and questions that share no content word with them. */
 const pairs = [
   ['My dentist is called Dr. Dubois.', 'Who looks after my teeth?'],
   ['I adopted a puppy from the shelter.', 'Do I own any pets?'],

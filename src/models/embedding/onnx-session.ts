@@ -24,8 +24,7 @@ interface Runtime {
 /**
  * Opens an ONNX file in the native runtime where it is installed and works, else in WebAssembly.
  * @param forced the only runtime to try; default: the environment variable `DKI_BENCH_ONNX_RUNTIME`
- * @throws BenchError `bad-option` if the forced runtime is unknown or does not work here; the runtime's own error if the
- * file cannot be read or is not a model
+ * @throws BenchError `bad-option` if the forced runtime is unknown or does not work; the runtime's error for a bad file
  */
 export async function openOnnxSession(
   path: string,

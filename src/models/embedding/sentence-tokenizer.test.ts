@@ -8,7 +8,6 @@ const plain = { single_word: false, lstrip: false, rstrip: false, normalized: fa
 const special = (id: number, content: string) => ({ id, content, special: true, ...plain });
 const frame = (content: string, id: number) => ({ id: content, ids: [id], tokens: [content] });
 const words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', 'tea', 'cof', '##fee', '[', ']', 'sep', 'a'];
-/** A tokenizer in the form of BERT's. */
 const wordPiece = {
   added_tokens: [special(1, '[UNK]'), special(2, '[CLS]'), special(3, '[SEP]')],
   truncation: null,

@@ -65,8 +65,7 @@ function unverifiable(address: string): BenchError {
 
 /**
  * Asks any server for the size of a file, without a token. The result has no checksum.
- * @throws BenchError `not-found` if the server does not have the file, `network` if it does not answer, or states no
- * length
+ * @throws BenchError `not-found` if the server lacks the file, `network` if it does not answer or states no length
  */
 export async function describeFileWithoutChecksum(address: string, options: WaitOptions = {}): Promise<RemoteFile> {
   using timeout = idleTimeout(options);

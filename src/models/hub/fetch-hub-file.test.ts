@@ -51,14 +51,12 @@ async function expectLarge(options?: DownloadOptions): Promise<void> {
   expect(blobs()).toEqual([sha256(large)]);
 }
 
-/** Names of the contents in the cache. */
 const blobs = (): string[] => (existsSync(join(cached, 'blobs')) ? readdirSync(join(cached, 'blobs')) : []);
 
 /** The parts of the file that the second server was asked for. */
 const ranges = () =>
   server.requests.flatMap((request) => (request.server === 'files' && request.method === 'GET' ? [request.range] : []));
 
-/** Writes a file below the folder of the test. */
 function written(name: string, content: string | Buffer): string {
   const path = folder.file(name);
   mkdirSync(dirname(path), { recursive: true });

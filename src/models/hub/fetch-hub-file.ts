@@ -8,12 +8,12 @@ import type { HubAccess } from './hub-access.ts';
 import { type DownloadOptions, downloadFile } from './download-file.ts';
 
 /**
- * Finds a file of the hub in the cache, or fetches it; later calls make no request. A partial download is continued, and the
- * file gets its name only when it is complete and its checksum is the expected one.
+ * Finds a hub file in the cache, or fetches it. Partial downloads continue; only complete, verified files get their
+ * name.
  * @param expected checksum that the file must have; by default the hub's own
  * @returns its path; undefined if the hub has no such file
- * @throws BenchError `network`, `not-found` if the hub refuses it or has other bytes than expected, `disk`, `bad-data` if
- * the checksum differs after the transfer
+ * @throws BenchError `network`, `not-found` if the hub refuses it or has other bytes, `disk`, `bad-data` for damage in
+ * transfer
  */
 export async function fetchHubFile(
   repository: HubRepository,

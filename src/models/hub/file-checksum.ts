@@ -2,11 +2,9 @@ import { pipeline } from 'node:stream/promises';
 import { createReadStream, statSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 
-/** Checksum of a file, as the hub states it. */
 export interface FileChecksum {
   /** Large files have a sha-256; small ones a git blob, the sha-1 of their length and bytes. */
   readonly kind: 'sha-256' | 'git blob';
-  /** In hex. */
   readonly value: string;
 }
 

@@ -144,7 +144,6 @@ function removeEmptyFolders(from: string, top: string): void {
     try {
       rmdirSync(folder);
     } catch {
-      // Not empty.
       return;
     }
   }

@@ -6,7 +6,6 @@ export const hubPrefix = 'hf:';
 const PART = '[A-Za-z0-9][A-Za-z0-9._-]*';
 const REFERENCE = new RegExp(`^${hubPrefix}(${PART})/(${PART})(?:@(${PART}))?(?:/(${PART}(?:/${PART})*))?$`);
 
-/** One repository of the hub, at one revision. */
 export interface HubRepository {
   /** The name as given, without a file. */
   readonly name: string;
@@ -17,8 +16,7 @@ export interface HubRepository {
 }
 
 /**
- * Parses `hf:org/repo/folder/file` or `hf:org/repo`, either with `@revision` behind the repository. No part can leave the
- * folder of the cache.
+ * Parses `hf:org/repo[@revision]` with or without `/folder/file`. No part can leave the folder of the cache.
  * @throws BenchError `bad-option` for any other form
  */
 export function parseHubReference(name: string) {

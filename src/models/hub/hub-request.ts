@@ -10,7 +10,6 @@ export interface WaitOptions {
   readonly idleMs?: number | undefined;
 }
 
-/** Address of a server, and the token for it. */
 export type Server = Pick<HubAccess, 'endpoint' | 'token'>;
 
 export function idleTimeout({ idleMs = IDLE_MS, signal }: WaitOptions): IdleTimeout {
@@ -60,7 +59,6 @@ export function requireNoPage(address: string, { headers }: Pick<Response, 'head
   );
 }
 
-/** Error for a response without the file. */
 export function refused(address: string, status: number, hub: Server): BenchError {
   if (status !== 401 && status !== 403) {
     return new BenchError('network', `${address}: the hub answered ${status}`, mirrorHint(hub));

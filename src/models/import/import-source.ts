@@ -11,19 +11,16 @@ const MAX_ENTRIES = 100_000;
 /** Largest ratio of unpacked to packed size. Deflate reaches 1,032; weights, which look like noise, hardly 2. */
 const MAX_COMPRESSION = 200;
 
-/** One file of an import. */
 export interface ImportFile {
   /** Path within the folder or archive, with `/`; name of a single file. Shown and compared, never opened. */
   readonly path: string;
   readonly bytes: number;
-  /** Stated by an archive. */
   readonly crc32?: number;
   /** @throws BenchError `bad-data` if the archive cannot be read */
   open(): Promise<Readable>;
 }
 
 export interface ImportSource extends Disposable {
-  /** As the user named it. */
   readonly path: string;
   readonly files: readonly ImportFile[];
 }

@@ -21,7 +21,6 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
   const content = await file.open();
   try {
     mkdirSync(folder, { recursive: true });
-    // Deletes copies of killed processes.
     for (const name of readdirSync(folder)) {
       if (!isProcessRunning(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true });
     }
