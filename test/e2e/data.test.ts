@@ -47,7 +47,7 @@ describe('verify', () => {
     expect(told).toContain('(in line 3 too)');
   });
 
-  it('names what many lines lack once, and how ids and times are made up', async () => {
+  it('names what many lines lack once, and how ids and times are generated', async () => {
     const memory = { type: 'memory', userId: 'u', memoryId: 'm', content: 'I live in Oslo.' };
     const question = { type: 'item', userId: 'u', query: 'Where do I live?', answer: 'Oslo' };
     writeLines('short.jsonl', [memory, { ...memory, memoryId: 'n' }, { ...memory, memoryId: 'o' }, question]);
@@ -56,7 +56,7 @@ describe('verify', () => {
     expect(code).toBe(2);
     expect(words).toContain('short.jsonl:1: createdAt expected string, got nothing (in 2 lines more, to line 3) →');
     expect(words.match(/createdAt expected/g)).toHaveLength(1);
-    const [, command] = /made up: npx dki-bench data (convert \S+ --from jsonl --out \S+);/.exec(words)!;
+    const [, command] = /to generate ids and times: npx dki-bench data (convert \S+ --from jsonl --out \S+);/.exec(words)!;
     const converted = await data(command!.split(' '));
     expect(converted).toMatchObject({ code: 0, stderr: expect.not.stringContaining('not used') as string });
     expect((await data(['verify', 'ready.jsonl'])).code).toBe(0);
@@ -98,7 +98,7 @@ describe('convert', () => {
 it.each([
   [['mkae'], "error: unknown command 'mkae'"],
   [['make', 'recall-ne'], 'error: unknown data set or suite "recall-ne": did you mean recall-en?'],
-  [['make', 'main'], 'error: suite main makes 2 data sets'],
+  [['make', 'main'], 'error: suite main has 2 data sets'],
   [['make', 'recall-zh', '--users', '0'], 'error: --users "0": expected a whole number, 1 or more'],
   [['make', 'retrieval', '--seed', 'x'], 'error: --seed "x": expected a whole number, 0 or more'],
   [['verify', 'none.jsonl'], 'error: none.jsonl: no such file'],
