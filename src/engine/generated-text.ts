@@ -14,7 +14,7 @@ export interface GeneratedText {
   readonly thought: string;
 }
 
-export const SPLIT_CHARACTER = /\ufffd+$/u;
+const SPLIT_CHARACTER = /\ufffd+$/u;
 
 /**
  * Finds the answer in the text generated so far. It ends at the first stop text, or with `oneSentence` at the end of its first

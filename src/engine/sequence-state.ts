@@ -58,7 +58,7 @@ export interface Rotary {
   readonly pairing: 'norm' | 'neox';
   /** How many numbers of a head are rotated, counted from the first. */
   readonly dimensions: number;
-  /** [pair]: divides its angle, as in Llama 3; null if the model has none. */
+  /** Divisor of the angle of each pair, as in Llama 3; null if the model has none. */
   readonly factors: readonly number[] | null;
 }
 

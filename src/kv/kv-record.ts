@@ -109,7 +109,7 @@ export const keyInFileName = (file: string): string => file.slice(0, file.indexO
 export const recordName = (key: string): string => `${key}.json`;
 export const isRecord = (file: string): boolean => file.endsWith('.json');
 
-export const blockName = (key: string, fingerprint: string): string =>
+const blockName = (key: string, fingerprint: string): string =>
   `${key}.${fingerprint.slice(0, FINGERPRINT_DIGITS)}.block`;
 
 /** An empty file which says that the engine has a checkpoint with this id. */

@@ -131,7 +131,7 @@ export function badModel(path: string, problem: string, cause?: unknown): BenchE
 }
 
 /** Name of an embedder: that of the repository if the folder is a hub snapshot, else of the folder. */
-export function folderName(folder: string): string {
+function folderName(folder: string): string {
   const snapshot = /[/\\]models--[^/\\]+?--([^/\\]+)[/\\]snapshots[/\\][^/\\]+$/.exec(folder);
   return snapshot?.[1] ?? basename(folder);
 }
