@@ -102,11 +102,8 @@ export class ArenaCells implements SequenceState {
 
 /** For a turn that reads a block deleted while the turn was running. */
 export function deletedDuringTurn(): BenchError {
-  return new BenchError(
-    'not-found',
-    'the KV of a memory was deleted while a turn was using it',
-    'ask again: the turn will use the memories that are left',
-  );
+  const message = 'the KV of a memory was deleted while a turn was using it';
+  return new BenchError('not-found', message, 'ask again: the turn will use the memories that are left');
 }
 
 /** The result of a join, in arena memory that it owns until disposal. The memory is uninitialised at first. */

@@ -100,11 +100,8 @@ function requireJoinable(header: SequenceState, { block, alpha, temperature = 1 
   if (!Number.isFinite(alpha)) throw new RangeError(`alpha is ${alpha}`);
   if (!(temperature > 0) || temperature === Infinity) throw new RangeError(`temperature is ${temperature}`);
   if (!sameLayout(block.layout, header.layout)) {
-    throw new BenchError(
-      'bad-state',
-      'a KV block has another layout than the header that it should follow',
-      'compute both with one model and the same context options',
-    );
+    const message = 'a KV block has another layout than the header that it should follow';
+    throw new BenchError('bad-state', message, 'compute both with one model and the same context options');
   }
 }
 

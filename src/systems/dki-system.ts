@@ -109,11 +109,8 @@ type Settings = Required<Omit<DKISystemParts, 'evict' | 'gating'>> & {
 function requireWholeBlocks({ prefill, evict }: Pick<Settings, 'prefill' | 'evict'>): void {
   if (evict === null || prefill === 'prefix' || prefill.recompute === null) return;
   const hint = 'use eviction without recomputation, or recomputation without eviction';
-  throw new BenchError(
-    'bad-option',
-    `${recipeName(prefill)} recomputes tokens, which evicted blocks do not allow`,
-    hint,
-  );
+  const message = `${recipeName(prefill)} recomputes tokens, which evicted blocks do not allow`;
+  throw new BenchError('bad-option', message, hint);
 }
 
 function prefillName(prefill: Settings['prefill']): string {
@@ -147,9 +144,6 @@ async function openStrategy(engine: Engine, parts: Settings): Promise<PrefillStr
 /** @throws BenchError `unsupported` if the engine does not accept gaps between positions */
 function requireGaps({ capabilities }: Engine): void {
   if (capabilities.cells?.gaps !== false) return;
-  throw new BenchError(
-    'unsupported',
-    'eviction leaves gaps between positions, which the engine does not accept',
-    'choose an arm that evicts nothing, such as dki',
-  );
+  const message = 'eviction leaves gaps between positions, which the engine does not accept';
+  throw new BenchError('unsupported', message, 'choose an arm that evicts nothing, such as dki');
 }

@@ -199,11 +199,8 @@ function dated(metadata: object, createdAtMs: number): Dated {
 /** @throws BenchError `bad-data` for a preference without a user */
 function requireUser(userId: string | undefined, metadata: AddMemoryOptions['metadata']): void {
   if (userId !== undefined || !isPreference({ metadata })) return;
-  throw new BenchError(
-    'bad-data',
-    'a memory with metadata.preference has no userId',
-    'give the userId, or leave preference out',
-  );
+  const message = 'a memory with metadata.preference has no userId';
+  throw new BenchError('bad-data', message, 'give the userId, or leave preference out');
 }
 
 /** How a system retrieves memories. */

@@ -14,10 +14,7 @@ interface Waiting<Place> {
   readonly refuse: (why: unknown) => void;
 }
 
-/**
- * Runs turns in the order of arrival, one per place (such as a session) at a time. Exclusive work waits until all places are
- * free, and later turns wait for it.
- */
+/** Runs turns in order of arrival, one per place (a session). Exclusive work waits for all places, later turns for it. */
 export class TurnQueue<Place = undefined> {
   readonly #places: readonly Place[];
   readonly #free: Place[];

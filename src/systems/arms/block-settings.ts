@@ -92,10 +92,7 @@ const conflicts: readonly Conflict[] = [
   },
 ];
 
-/**
- * @param recipe without settings; null for an arm that joins no blocks
- * @throws BenchError `bad-option` for block settings that contradict the arm or each other
- */
+/** @param recipe without settings; null if the arm joins no blocks @throws BenchError `bad-option` for a contradiction */
 export function requireSense(name: string, settings: ArmSettings, recipe: JoinRecipe | null): void {
   const [first] = blockSettings.filter((setting) => settings[setting] !== undefined);
   if (first === undefined) return;

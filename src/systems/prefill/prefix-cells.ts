@@ -155,9 +155,6 @@ export class PrefixCells {
 }
 
 function otherCells(): BenchError {
-  return new BenchError(
-    'bad-state',
-    'stored KV has other tokens or positions than its key stands for',
-    'it will be computed again',
-  );
+  const message = 'stored KV has other tokens or positions than its key stands for';
+  return new BenchError('bad-state', message, 'it will be computed again');
 }

@@ -13,13 +13,7 @@ export const textPrefill: PrefillStrategy = {
 /** Clears the session and puts the whole prompt into the suffix, to be evaluated as text. */
 export async function prefillAsText(session: EngineSession, tokenIds: readonly TokenId[]): Promise<Prefilled> {
   await session.clear();
-  return {
-    suffix: tokenIds,
-    record: null,
-    account: textAccount(tokenIds, 0),
-    kvLoadMs: 0,
-    kvComputeMs: 0,
-  };
+  return { suffix: tokenIds, record: null, account: textAccount(tokenIds, 0), kvLoadMs: 0, kvComputeMs: 0 };
 }
 
 /** The account of a text prompt. @param resident tokens found in a prefix cache */

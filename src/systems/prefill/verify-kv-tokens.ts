@@ -13,11 +13,8 @@ function sameTokens(a: ArrayLike<TokenId>, b: ArrayLike<TokenId>): boolean {
 /** @throws BenchError `bad-state` if KV has other tokens than its key was made of */
 export function requireTokens(found: ArrayLike<TokenId>, wanted: readonly TokenId[]): void {
   if (sameTokens(found, wanted)) return;
-  throw new BenchError(
-    'bad-state',
-    'KV holds other tokens than its key stands for',
-    'try again; if it happens again, the engine is faulty: use another one',
-  );
+  const message = 'KV holds other tokens than its key stands for';
+  throw new BenchError('bad-state', message, 'try again; if it happens again, the engine is faulty: use another one');
 }
 
 /** Like `requireTokens`, for the tokens that the session reports. */

@@ -18,10 +18,7 @@ export interface AnswerPlace {
   readonly answer: readonly TokenId[];
 }
 
-/**
- * Where an answer can be scored: after the turn's prompt (`afterPrompt`), and after the item's prefix (`afterItemPrefix`). Both are the same
- * object if the prefixes are equal.
- */
+/** Where an answer can be scored: after the turn's prompt and after the item's prefix; the same object if these agree. */
 export async function answerPlaces(
   { suffix, opening }: { readonly suffix: readonly TokenId[]; readonly opening: AnswerOpening },
   { answer, ownPrefix }: { readonly answer: string; readonly ownPrefix?: string | null | undefined },

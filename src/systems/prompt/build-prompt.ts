@@ -91,11 +91,8 @@ export interface BuiltPrompt {
 export function reserveFor(windowTokens: number, requestedTokens?: number): number {
   const reserveTokens = requestedTokens ?? Math.min(RESERVE_TOKENS, Math.floor(windowTokens / 4));
   if (reserveTokens < windowTokens) return reserveTokens;
-  throw new BenchError(
-    'bad-option',
-    `--reserve ${reserveTokens}: not smaller than the window of ${windowTokens} tokens`,
-    `choose a reserve below ${windowTokens}`,
-  );
+  const message = `--reserve ${reserveTokens}: not smaller than the window of ${windowTokens} tokens`;
+  throw new BenchError('bad-option', message, `choose a reserve below ${windowTokens}`);
 }
 
 /**

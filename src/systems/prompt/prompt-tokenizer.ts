@@ -20,10 +20,7 @@ export class PromptTokenizer {
     return this.#engine.info.bosToken === null ? 0 : 1;
   }
 
-  /**
-   * Lets synchronous code use asynchronous tokenisation: segments that are not tokenised yet count as empty; then they are
-   * tokenised in one batch and `compute` runs again, until nothing is missing.
-   */
+  /** Repeats `compute`, in which unknown segments count as empty, tokenising these in a batch until none is unknown. */
   async settle<T>(compute: () => T): Promise<T> {
     for (;;) {
       const result = compute();
