@@ -15,6 +15,7 @@ export type DatasetDeclaration = Readonly<
 /** `recurring`: few memories, so that retrieved sets repeat; `large`: more memories than a retrieval returns. */
 export type UserKind = NonNullable<DatasetRecord['userKinds']>[string];
 
+/** A user of a data set: memories, and questions about them. */
 export interface DatasetUser {
   readonly userId: string;
   readonly kind?: UserKind | undefined;

@@ -18,6 +18,7 @@ export interface BlockPlacement {
   readonly temperature?: number;
 }
 
+/** How keys are rotated to new positions, and where rotated keys are reused from. */
 export interface JoinOptions {
   /** Rotary embedding of the engine that computed the blocks. Frequencies are memoized by the identity of this object. */
   readonly rotary: Rotary;

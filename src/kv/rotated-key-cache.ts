@@ -43,6 +43,7 @@ export class RotatedKeyCache {
     this.#moved.delete(block);
   }
 
+  /** Drops all rotated keys. */
   clear(): void {
     this.#keys.clear();
     this.#moved = new WeakMap();

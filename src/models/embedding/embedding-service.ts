@@ -13,6 +13,7 @@ export interface EmbeddingStats {
   readonly callMs: number;
 }
 
+/** Settings of an `EmbeddingService`. */
 export interface EmbeddingServiceOptions {
   /** Maximum number of cached vectors; the least recently used are dropped. Default 20,000. */
   readonly maxCachedTexts?: number;

@@ -172,6 +172,7 @@ export class TieredMemory {
     this.#cacheMisses = 0;
   }
 
+  /** Results of earlier queries in the cache, and how often they were used. */
   cacheStats(): { readonly entries: number; readonly hits: number; readonly misses: number } {
     return { entries: this.#cache.size, hits: this.#cacheHits, misses: this.#cacheMisses };
   }
