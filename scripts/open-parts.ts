@@ -1,4 +1,4 @@
-import { presetModels } from '../src/models/preset-models.ts';
+import { presetModels } from '../src/models/default-models.ts';
 import type { BenchDatabase } from '../src/store/database.ts';
 import { EmbeddingService } from '../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/models/embedding/transformers-embedder.ts';

@@ -3,7 +3,7 @@
  * Prints the table of its card and writes the same numbers to `quality.json` beside it.
  */
 import { basename } from 'node:path';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';

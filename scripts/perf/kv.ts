@@ -4,7 +4,7 @@
  */
 import { closeSync, ftruncateSync, openSync, writevSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { adapterNamed } from '../../src/engine/adapters.ts';
 import { cellBytes, keyRowBytes, type KvLayout, type Rotary, type SequenceState, valueRowBytes } from '../../src/engine/sequence-state.ts'; // prettier-ignore
 import { readBlockFile, writeBlockFile } from '../../src/kv/block-file.ts';

@@ -18,7 +18,7 @@ import { searchingRetrieverNames } from '../../src/config/retriever-names.ts';
 import { postgresAddress, redisAddress } from '../../src/config/service-addresses.ts';
 import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts';
 import { readPreRetrievalConfig } from '../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/memory-router.ts';

@@ -5,7 +5,7 @@ import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { configOptions } from '../config/flags-from-schema.ts';
 import { type ConfigSources, loadBenchConfig } from './load-config.ts';
-import { presetModels } from '../models/preset-models.ts';
+import { presetModels } from '../models/default-models.ts';
 import { languageModelNamed, shippedPath } from '../models/model-registry.ts';
 
 const folder = folderOfEachTest();

@@ -9,7 +9,7 @@ import { checkOptionConflicts } from '../config/check-option-conflicts.ts';
 import { judgeAddress } from '../config/service-addresses.ts';
 import { resolveDatasets } from '../config/resolve-datasets.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../models/prompt-defaults.ts';
-import { presetModelName, presetModels } from '../models/preset-models.ts';
+import { presetModelName, presetModels } from '../models/default-models.ts';
 import { languageModelNamed } from '../models/model-registry.ts';
 import { resolveEmbedder, resolveModel } from '../models/resolve-model-name.ts';
 

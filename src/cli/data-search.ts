@@ -65,7 +65,7 @@ function findUser(userId: string, { name, parts }: RunDatasets) {
   throw new BenchError(
     'not-found',
     `--user: ${name} has no user "${userId}"${didYouMean(userId, ids)}`,
-    `it has ${ids.length}: ${listed}; --dataset names other data`,
+    `it has ${ids.length} users: ${listed}; choose other data with --dataset`,
   );
 }
 

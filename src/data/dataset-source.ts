@@ -5,7 +5,7 @@ import { isPublicDataset, type PublicDatasetName } from '../config/public-datase
 import { convertLines } from './convert/convert-dataset.ts';
 import type { PublicDataOrigin } from './dataset.ts';
 import type { FileLine, FileLines } from './text-file.ts';
-import { recordLines } from './record-lines.ts';
+import { recordLines } from './data-file-records.ts';
 
 /** The lines of a data set, read or converted from a file; `place` names it in messages. */
 export interface DatasetSource {

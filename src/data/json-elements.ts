@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../base/bench-error.ts';
-import { parseExactJson } from '../base/parse-exact-json.ts';
+import { parseJsonLongNumbersAsText } from '../base/parse-json-long-numbers-as-text.ts';
 import { fileText } from './text-file.ts';
 
 const MAX_ELEMENT_CHARACTERS = 100_000_000;
@@ -63,7 +63,7 @@ export function jsonElements(path: string, what: string): JsonElements {
     try {
       for await (const text of elementTexts(fileText(path, hash))) {
         if (text.trim() === '') continue;
-        yield parseExactJson(text);
+        yield parseJsonLongNumbersAsText(text);
         index++;
       }
     } catch (error) {

@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import { parseExactJson } from '../base/parse-exact-json.ts';
+import { parseJsonLongNumbersAsText } from '../base/parse-json-long-numbers-as-text.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { formatValue } from '../base/format-value.ts';
 import {
@@ -22,7 +22,7 @@ export function parseObject(text: string, place: string): Readonly<Record<string
   const hint = 'write one JSON object per line (JSON Lines)';
   let value: unknown;
   try {
-    value = parseExactJson(text);
+    value = parseJsonLongNumbersAsText(text);
   } catch (error) {
     throw new BenchError('bad-data', `${place}: is not JSON: ${(error as Error).message}`, hint, error);
   }

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { grammars } from '../base/language-phrasings.ts';
 import { defaultPrompt } from './prompt-defaults.ts';
 import { resolveEmbedder, resolveModel } from './resolve-model-name.ts';
-import { presetModels } from './preset-models.ts';
+import { presetModels } from './default-models.ts';
 import {
   embedders,
   languageModelNamed,

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { textHash } from '../base/text-hash.ts';
+import { privateTextHash } from '../base/private-text-hash.ts';
 import { failedTurn } from '../../test/fixtures/turn-record.ts';
 import { turnOf } from '../../test/fixtures/stored-runs.ts';
 import type { TurnResult } from '../store/records/turn-record.ts';
@@ -92,10 +92,16 @@ test('withheld texts are hashes in every column', () => {
   const lines = linesOf([turnOf(made), failing], 'jsonl', others);
   const [turn, failed] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(turn).toMatchObject({
-    ...{ itemId: 'q1', gold: textHash('Turin'), answer: textHash(' Turin'), exactMatch: 1, promptTokens: 43 },
-    query: textHash('Where does my sister live?'),
+    ...{
+      itemId: 'q1',
+      gold: privateTextHash('Turin'),
+      answer: privateTextHash(' Turin'),
+      exactMatch: 1,
+      promptTokens: 43,
+    },
+    query: privateTextHash('Where does my sister live?'),
   });
-  expect(failed).toMatchObject({ error: textHash('the text "Turin" is too long') });
+  expect(failed).toMatchObject({ error: privateTextHash('the text "Turin" is too long') });
   expect([...lines, ...linesOf([turnOf(made), failing], 'csv', others)].join('')).not.toMatch(/Turin|sister/);
 });
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
-import { textHash } from '../base/text-hash.ts';
+import { privateTextHash } from '../base/private-text-hash.ts';
 import { storesTexts, withholdsTexts } from '../eval/analysis/text-restrictions.ts';
 import { unknownQuality } from '../eval/analysis/clear-random-model-scores.ts';
 import { escapedControls } from '../render/printable.ts';
@@ -39,7 +39,7 @@ export function outcomeLines(run: RunRecord, rows: Iterable<TurnListRow>): strin
   const cell = (row: TurnListRow, column: OutcomeColumn): string | number | null => {
     const value = isNull.has(column) ? null : cellValue(row, column);
     if (!hidden || typeof value !== 'string') return value;
-    if (column === 'answer') return textHash(value).slice(0, HASH_CHARACTERS);
+    if (column === 'answer') return privateTextHash(value).slice(0, HASH_CHARACTERS);
     return column === 'error' ? 'failed' : value;
   };
   const items = [...Map.groupBy(rows, ({ itemId }) => itemId)].map(([itemId, turns]) => {

@@ -1,4 +1,4 @@
-import { textHash } from '../base/text-hash.ts';
+import { privateTextHash } from '../base/private-text-hash.ts';
 import { AuditLogRepository, ConversationRepository, SessionRepository } from '../store/session-repository.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { ConversationRow } from '../store/schema.ts';
@@ -26,7 +26,7 @@ export class ConversationLog {
     this.#conversations = new ConversationRepository(database);
     this.#audit = new AuditLogRepository(database);
     this.#runId = runId;
-    this.#stored = storesTexts ? (text) => text : textHash;
+    this.#stored = storesTexts ? (text) => text : privateTextHash;
   }
 
   /** @throws BenchError `no-session` if the session belongs to another user */

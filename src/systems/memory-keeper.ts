@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import { textHash } from '../base/text-hash.ts';
+import { privateTextHash } from '../base/private-text-hash.ts';
 import { type EmbeddingService } from '../models/embedding/embedding-service.ts';
 import { type MemorySearchResult, type RetrieveOptions, type Retriever } from '../retrieval/retriever.ts';
 import { type BenchDatabase } from '../store/database.ts';
@@ -179,7 +179,7 @@ export class MemoryKeeper {
     const createdAt = Number.isNaN(instant) ? undefined : instant;
     const stored =
       this.#parts.storesTexts === false
-        ? { ...memory, createdAt, content: textHash(memory.content), embedding: undefined, metadata: undefined }
+        ? { ...memory, createdAt, content: privateTextHash(memory.content), embedding: undefined, metadata: undefined }
         : { ...memory, createdAt };
     const id = this.#memories.create(stored);
     const { userId } = stored;

@@ -1,4 +1,4 @@
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
 import { LlamaServerProcess } from '../../src/engine/llama-server/llama-server-process.ts';
 import { openAi } from '../../src/engine/openai/openai-adapter.ts';

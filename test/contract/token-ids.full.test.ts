@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { readDataset } from '../../src/data/read-dataset.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { CURRICULUM } from '../../scripts/train/documents/curriculum.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { randomModelPath } from '../../src/engine/gguf/random-model/random-model.ts';
 import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openKeeper, openParts, storeIn } from '../../scripts/open-parts.ts';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { auditLogs, conversations } from '../../src/store/schema.ts';
 import {
   type BenchDatabase,

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { dkiModePromises } from './dki-mode-promises.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-server-program.ts';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';
 import { BlockStore } from '../../src/kv/block-store.ts';
 import { KvStore } from '../../src/kv/kv-store.ts';

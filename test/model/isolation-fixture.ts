@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { openParts, storeIn } from '../../scripts/open-parts.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { CheckInput } from '../../src/eval/analysis/checks/check.ts';
 import { isolation } from '../../src/eval/analysis/checks/isolation.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { WithheldTexts } from '../../src/cli/reveal-withheld-texts.ts';
-import { textHash } from '../../src/base/text-hash.ts';
+import { privateTextHash } from '../../src/base/private-text-hash.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { findRuns } from '../../src/eval/analysis/find-runs.ts';
@@ -72,7 +72,7 @@ describe('a run without texts', () => {
     expect(turns).toHaveLength(18);
     const [first] = turns;
     expect(first).toMatchObject({
-      item: { query: textHash('Xylophone: where do I live?'), gold: textHash('Zanzibar') },
+      item: { query: privateTextHash('Xylophone: where do I live?'), gold: privateTextHash('Zanzibar') },
     });
     expect(run!.plan.settings).toMatchObject({ text: false });
     const quality = ({ arms }: RunResults) =>

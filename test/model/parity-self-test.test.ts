@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { paritySelfTest } from '../../src/eval/run/prove/engine-self-tests.ts';

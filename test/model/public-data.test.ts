@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { WithheldTexts } from '../../src/cli/reveal-withheld-texts.ts';
-import { textHash } from '../../src/base/text-hash.ts';
+import { privateTextHash } from '../../src/base/private-text-hash.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { findRuns } from '../../src/eval/analysis/find-runs.ts';
@@ -87,7 +87,7 @@ describe('texts of a public set', () => {
       const turns = new TurnRepository(database).listForResults(run!.id);
       const lines = [...turnLines([{ run: run!, turns }], format)].join('');
       expect(lines).not.toMatch(foreign);
-      expect(lines).toContain(textHash(question));
+      expect(lines).toContain(privateTextHash(question));
     }
   });
 
@@ -97,7 +97,7 @@ describe('texts of a public set', () => {
     const files = cleanFiles(path);
     expect(files.size).toBeGreaterThan(20);
     const all = [...files.values()].join('');
-    for (const hash of [textHash(question), textHash('Turin'), 'q001-p01']) expect(all).toContain(hash);
+    for (const hash of [privateTextHash(question), privateTextHash('Turin'), 'q001-p01']) expect(all).toContain(hash);
     expect(all).toContain('No texts: hashes replace the texts of musique-s, which may not be redistributed');
   });
 

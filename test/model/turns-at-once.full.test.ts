@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { shippedTurns } from '../fixtures/shipped-turns.ts';
 import { modes, TurnsAtOnce } from '../fixtures/turns-at-once.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { presetModels } from '../../src/models/preset-models.ts';
+import { presetModels } from '../../src/models/default-models.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { shippedTurns } from '../fixtures/shipped-turns.ts';

@@ -78,7 +78,7 @@ export class ChatSession implements AsyncDisposable {
   async ask(query: string, hooks: Pick<ChatRequest, 'signal' | 'onText'> = {}): Promise<ChatResponse> {
     const { userId, sessionId } = this;
     const { memories, log } = this.#parts;
-    // If this turn fails, the session no longer holds the previous turn.
+    // A turn that fails may have overwritten the previous turn's KV in the engine session.
     this.#last = undefined;
     await memories.refresh((memoryId) => this.#dropKv(memoryId));
     const history = log.history(sessionId);
@@ -89,7 +89,7 @@ export class ChatSession implements AsyncDisposable {
     return response;
   }
 
-  /** The last turn for the inspector; undefined without one, after a failed turn, and if a memory that it used was deleted. */
+  /** The last turn, for the inspector. Undefined if there was none, if it failed, or if a memory that it used was deleted since. */
   async lastTurn(): Promise<DisplayTurn | undefined> {
     await this.#dropKvOfForgotten();
     const last = this.#last;
@@ -103,7 +103,7 @@ export class ChatSession implements AsyncDisposable {
     const arm = chatArm(name, this.#config);
     runnableArms(this.#parts.inspection, [arm], this.#config, false);
     await requireCalibration(arm, this.#parts.bench, this.#config);
-    // Computed now, since the next arm overwrites the session that holds the last turn.
+    // Computed now: the next arm uses the same engine session, which holds the last turn's KV.
     await this.lastTurn();
     await this.#system[Symbol.asyncDispose]();
     this.#arm = arm;
@@ -121,7 +121,7 @@ export class ChatSession implements AsyncDisposable {
     const known = stored.map((memory) => memory.memoryId);
     const memory = stored.find((candidate) => candidate.memoryId === memoryId);
     if (memory === undefined) {
-      const hint = known.length === 0 ? 'there is none' : 'see them all: /memories';
+      const hint = known.length === 0 ? 'this user has no memories' : 'see them all: /memories';
       throw new BenchError('not-found', `there is no memory "${memoryId}"${didYouMean(memoryId, known)}`, hint);
     }
     const messages = this.#parts.log.forget(this.userId, memory);

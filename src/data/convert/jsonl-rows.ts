@@ -1,4 +1,4 @@
-import { recordLines } from '../record-lines.ts';
+import { recordLines } from '../data-file-records.ts';
 import { parseObject } from '../parse-record.ts';
 import type { Row } from './convert-row.ts';
 

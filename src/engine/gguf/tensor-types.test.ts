@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { presetModels } from '../../models/preset-models.ts';
+import { presetModels } from '../../models/default-models.ts';
 import { readGgufFile } from './gguf-file.ts';
 import { resolveModelFile } from './model-file.ts';
 import { bytesOfNumbers, weightShares } from './tensor-types.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorLike } from '../../../test/fixtures/error-like.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
-import { presetModels } from '../../models/preset-models.ts';
+import { presetModels } from '../../models/default-models.ts';
 import { checkpointSchema } from '../session-checkpoint.ts';
 import { cellBytes } from '../sequence-state.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { errorLike } from '../../../test/fixtures/error-like.ts';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
-import { presetModels } from '../../models/preset-models.ts';
+import { presetModels } from '../../models/default-models.ts';
 import { llamaCpp } from './llama-cpp-adapter.ts';
 import { hashModelFile } from '../gguf/model-file.ts';
 import { randomModelPath } from '../gguf/random-model/random-model.ts';

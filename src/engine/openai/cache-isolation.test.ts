@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
-import { presetModels } from '../../models/preset-models.ts';
+import { presetModels } from '../../models/default-models.ts';
 import type { Engine } from '../engine.ts';
 import { CacheNames } from './cache-isolation.ts';
 

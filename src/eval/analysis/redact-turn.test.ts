@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
-import { textHash } from '../../base/text-hash.ts';
+import { privateTextHash } from '../../base/private-text-hash.ts';
 import { turnRecord } from '../../store/records/turn-record.ts';
 import { isRedacted, redactResult, redactTurn } from './redact-turn.ts';
 
@@ -42,7 +42,7 @@ test('no text is left, and no token id that would give one back', () => {
   const hidden = redactTurn(turn);
   expect(JSON.stringify(turn)).toContain(secret);
   expect(JSON.stringify(hidden)).not.toContain(secret);
-  const hash = textHash(secret);
+  const hash = privateTextHash(secret);
   expect(hidden.item).toMatchObject({ query: hash, gold: hash, category: 'updated', memories: 3 });
   const ids = [...hidden.prompt.segments.map(({ tokenIds }) => tokenIds), hidden.answer.tokenIds];
   expect(ids.every(isRedacted)).toBe(true);
@@ -64,9 +64,9 @@ test('ids, numbers and times stay, equal texts stay equal, and doing it again ch
 test('the part that results are computed from is hidden alike', () => {
   const result = redactResult(turn);
   expect(result.item).toEqual(redactTurn(turn).item);
-  expect([result.answer.text, result.given.retrieval?.details]).toEqual([textHash(secret), {}]);
+  expect([result.answer.text, result.given.retrieval?.details]).toEqual([privateTextHash(secret), {}]);
   const failed = redactTurn(failedTurn('dki', `too long: ${secret}`));
-  expect(failed.error).toEqual({ code: null, message: textHash(`too long: ${secret}`) });
+  expect(failed.error).toEqual({ code: null, message: privateTextHash(`too long: ${secret}`) });
 });
 
 /** Fields that stay: ids, names of classes, hashes. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { textHash } from '../../base/text-hash.ts';
+import { privateTextHash } from '../../base/private-text-hash.ts';
 import type { PromptInfo } from '../../store/records/prompt-info.ts';
 import type {
   AnsweredResult,
@@ -25,39 +25,39 @@ function redactItem(item: ItemRecord): ItemRecord {
   const { query, gold, acceptedAnswers, answerPrefix } = item;
   return {
     ...item,
-    query: textHash(query),
-    gold: gold === null ? null : textHash(gold),
-    acceptedAnswers: acceptedAnswers.map(textHash),
-    answerPrefix: answerPrefix === null ? null : textHash(answerPrefix),
+    query: privateTextHash(query),
+    gold: gold === null ? null : privateTextHash(gold),
+    acceptedAnswers: acceptedAnswers.map(privateTextHash),
+    answerPrefix: answerPrefix === null ? null : privateTextHash(answerPrefix),
   };
 }
 
 /** Hashes reasons, which may quote an error, and drops details, which may quote the question. */
 function redactRetrieval(retrieval: RetrievalRecord | null): RetrievalRecord | null {
   if (retrieval === null) return null;
-  const flags = retrieval.flags.map(({ flag, reason }) => ({ flag, reason: textHash(reason) }));
+  const flags = retrieval.flags.map(({ flag, reason }) => ({ flag, reason: privateTextHash(reason) }));
   return { ...retrieval, flags, details: {} };
 }
 
 function redactPrompt(prompt: PromptInfo): PromptInfo {
   return {
     ...prompt,
-    originalQuery: textHash(prompt.originalQuery),
-    systemPrompt: textHash(prompt.systemPrompt),
-    retrievedContext: textHash(prompt.retrievedContext),
-    historyText: textHash(prompt.historyText),
-    historyMessages: prompt.historyMessages.map(({ role, content }) => ({ role, content: textHash(content) })),
-    finalPrompt: textHash(prompt.finalPrompt),
+    originalQuery: privateTextHash(prompt.originalQuery),
+    systemPrompt: privateTextHash(prompt.systemPrompt),
+    retrievedContext: privateTextHash(prompt.retrievedContext),
+    historyText: privateTextHash(prompt.historyText),
+    historyMessages: prompt.historyMessages.map(({ role, content }) => ({ role, content: privateTextHash(content) })),
+    finalPrompt: privateTextHash(prompt.finalPrompt),
     segments: prompt.segments.map((segment) => ({
       ...segment,
-      text: textHash(segment.text),
+      text: privateTextHash(segment.text),
       tokenIds: redactIds(segment.tokenIds),
     })),
   };
 }
 
 function redactFailure(turn: FailedTurn): FailedTurn {
-  return { ...turn, error: { ...turn.error, message: textHash(turn.error.message) } };
+  return { ...turn, error: { ...turn.error, message: privateTextHash(turn.error.message) } };
 }
 
 /** Replaces all texts of a turn, and their token ids, by hashes; other ids, names and numbers stay. */
@@ -69,21 +69,21 @@ export function redactTurn(turn: TurnRecord): TurnRecord {
     ...turn,
     item: redactItem(turn.item),
     given: {
-      retrieved: given.retrieved.map((memory) => ({ ...memory, content: textHash(memory.content) })),
+      retrieved: given.retrieved.map((memory) => ({ ...memory, content: privateTextHash(memory.content) })),
       retrieval: redactRetrieval(given.retrieval),
-      ...(given.summary === undefined ? {} : { summary: textHash(given.summary) }),
+      ...(given.summary === undefined ? {} : { summary: privateTextHash(given.summary) }),
     },
     prompt: redactPrompt(turn.prompt),
     answer: {
       ...answer,
-      text: textHash(answer.text),
+      text: privateTextHash(answer.text),
       tokenIds: redactIds(answer.tokenIds),
-      ...(answer.prefix === undefined ? {} : { prefix: textHash(answer.prefix) }),
+      ...(answer.prefix === undefined ? {} : { prefix: privateTextHash(answer.prefix) }),
     },
     // Tokens are dropped, not hashed: a reader could hash the whole vocabulary and compare.
     observed: {
       ...observed,
-      ...(observed.retrieverQuery === undefined ? {} : { retrieverQuery: textHash(observed.retrieverQuery) }),
+      ...(observed.retrieverQuery === undefined ? {} : { retrieverQuery: privateTextHash(observed.retrieverQuery) }),
       goldTokens: observed.goldTokens.map((term) => ({ ...term, token: '' })),
       nextTokens: observed.nextTokens.map((next) => ({ ...next, token: '' })),
     },
@@ -98,6 +98,6 @@ export function redactResult(turn: AnsweredResult | FailedTurn): AnsweredResult 
     ...turn,
     item: redactItem(turn.item),
     given: { retrieval: redactRetrieval(turn.given.retrieval) },
-    answer: { text: textHash(turn.answer.text) },
+    answer: { text: privateTextHash(turn.answer.text) },
   };
 }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { replacing } from '../../../test/fixtures/replacing.ts';
-import { presetModels } from '../preset-models.ts';
+import { presetModels } from '../default-models.ts';
 import type { Embedder } from './embedder.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
-import { presetModels } from '../preset-models.ts';
+import { presetModels } from '../default-models.ts';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
 import { fetchEmbedder } from './fetch-embedder.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
-import { presetModels } from '../preset-models.ts';
+import { presetModels } from '../default-models.ts';
 import { readGatingCalibration, requireCalibrationFor } from './gating-calibration.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
-import { presetModels } from '../preset-models.ts';
+import { presetModels } from '../default-models.ts';
 import { onnxRuntimeNames, openOnnxSession } from './onnx-session.ts';
 
 const path = join(presetModels.embedder, 'onnx/model.onnx');

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { benchFailure, expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
-import { presetModels } from '../preset-models.ts';
+import { presetModels } from '../default-models.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { readEmbedderFolder } from './read-embedder-folder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { presetModels } from '../preset-models.ts';
+import { presetModels } from '../default-models.ts';
 import { sentenceTokenizer } from './sentence-tokenizer.ts';
 
 const plain = { single_word: false, lstrip: false, rstrip: false, normalized: false };

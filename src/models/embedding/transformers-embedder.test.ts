@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
-import { presetModels } from '../preset-models.ts';
+import { presetModels } from '../default-models.ts';
 import { pool, TransformersEmbedder } from './transformers-embedder.ts';
 
 const folder = presetModels.embedder;

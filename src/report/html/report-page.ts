@@ -10,7 +10,7 @@ import { type DrawnFigure, drawnFigures } from '../figures/report-figures.ts';
 import { checkMarks, checksTable } from '../tables/checks-table.ts';
 import { allTables, shownTables } from '../tables/report-tables.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
-import { environmentFacts, type Fact, settingsFacts } from './environment-and-settings.ts';
+import { environmentFacts, type Fact, settingsFacts } from './environment-facts.ts';
 import { reportScript } from './report-script.ts';
 import { reproduceCommands } from './reproduce-commands.ts';
 import { rowLinks } from './row-links.ts';

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { configOptions } from '../../config/flags-from-schema.ts';
 import { isPublicDataset } from '../../config/public-datasets.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
-import { presetModels } from '../../models/preset-models.ts';
+import { presetModels } from '../../models/default-models.ts';
 import { languageModels } from '../../models/model-registry.ts';
 import { shellWord } from '../../render/shell-word.ts';
 import type { RunResults } from '../../store/records/run-results.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { presetModels } from '../../models/preset-models.ts';
+import { presetModels } from '../../models/default-models.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import { EngineQueryModel } from './engine-query-model.ts';
 

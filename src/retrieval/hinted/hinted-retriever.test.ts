@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { presetModels } from '../../models/preset-models.ts';
+import { presetModels } from '../../models/default-models.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { NewMemory, Retrieval, RetrieveOptions } from '../retriever.ts';
 import { EngineQueryModel } from './engine-query-model.ts';

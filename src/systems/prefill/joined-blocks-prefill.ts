@@ -95,7 +95,7 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     return { ...this.#options, session, signal };
   }
 
-  /** @throws BenchError `bad-state` if the session then holds other tokens */
+  /** Imports the joined cells. @throws BenchError `bad-state` if the session does not hold the tokens of the prompt afterwards */
   async #import({ state }: PlacedBlocks, { header, lines }: PrefixParts, { session }: TurnContext): Promise<void> {
     const { recipe, evict } = this.#options;
     await session.importCells(state);

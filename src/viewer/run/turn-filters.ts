@@ -27,7 +27,7 @@ export function filterValues(database: BenchDatabase, run: RunRecord, filter: Tu
   };
 }
 
-/** The form fields that filter the turns of a run. @param onFile only those that the script of an export supports */
+/** The form fields that filter the turns of a run. @param onFile true in an exported file: leaves out fields that its script cannot apply */
 export function turnFilters(
   filter: TurnListFilter,
   { arms, categories, failedChecks, judged }: ReturnType<typeof filterValues>,
@@ -43,7 +43,7 @@ export function turnFilters(
   ${judged ? answers : ''}
   ${onFile || categories.length === 0 ? '' : select('category', 'category', filter.category, [['', 'all'], ...options(categories)])}
   ${select('cache', 'cache', filter.cache, [['', 'any'], ...cacheStates.map((one): Option => [one, cacheNames[one]])])}
-  ${checks.length === 0 ? '' : select('check', 'fails check', filter.check, [['', 'any or none'], ...checks])}
+  ${checks.length === 0 ? '' : select('check', 'fails check', filter.check, [['', 'no filter'], ...checks])}
   ${judged ? tick('disagreeing', 'arms disagree', filter.disagreeing) : ''}
   ${onFile ? '' : tick('truncated', 'truncated', filter.truncated)} ${tick('failed', 'error', filter.failed)}`;
 }

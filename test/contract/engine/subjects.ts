@@ -1,4 +1,4 @@
-import { presetModels } from '../../../src/models/preset-models.ts';
+import { presetModels } from '../../../src/models/default-models.ts';
 import type { EngineCapabilities } from '../../../src/engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../../src/engine/engine-adapter.ts';
 import type { Engine } from '../../../src/engine/engine.ts';

@@ -1,6 +1,9 @@
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 
-/** KL divergence Σ p ln(p ÷ q), nats, p the reference's next-token distribution; `topOne`: same likeliest token. */
+/**
+ * Two next-token distributions: the KL divergence Σ p ln(p ÷ q) in nats, where p is the reference and q is compared with it, and `topOne`,
+ * whether both have the same likeliest token.
+ */
 export type Agreement = NonNullable<TurnObservation['agreement']>;
 
 /** The smallest positive 32-bit float replaces what llama.cpp rounds to 0, so that the divergence is finite. */

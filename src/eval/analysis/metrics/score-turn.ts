@@ -38,7 +38,7 @@ export interface ScoredTurn {
   }[];
 }
 
-/** What `contains` must know: wrong values of the question's relation, and all other values shown. */
+/** What `contains` must tell from the right answer: superseded values and others of the same relation (rivals), and other values shown. */
 function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLanguage): AnswerSetting {
   const { query, superseded, evidence, relation } = item;
   const [known, others] = [true, false].map((is) => shown.filter((one) => evidence.includes(one.memoryId) === is));
@@ -56,7 +56,7 @@ function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLan
   };
 }
 
-/** The funnel stages that all pieces of evidence pass. `evidenceRank`: their lowest rank; null if one is missing. */
+/** The funnel stages that all pieces of evidence pass. `evidenceRank`: the rank of the piece ranked last; null if one is missing. */
 function followEvidence(
   evidence: readonly string[],
   { storedIds, retrievedIds, keptIds, shown }: ScoredTurn,
@@ -84,7 +84,7 @@ export interface SuccessRule {
   readonly version: MetricsVersion;
 }
 
-/** Scores a turn. Task success: the named metric (else `contains`) on answerable items, abstention on absent ones. */
+/** Scores a turn. Task success: `locomoF1` if named and it applies; else abstention on absent items; else the named metric, or `contains`. */
 export function scoreTurn(
   item: ScoredItem,
   turn: ScoredTurn,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { loadBenchConfig } from '../../../bench/load-config.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
-import { presetModels } from '../../../models/preset-models.ts';
+import { presetModels } from '../../../models/default-models.ts';
 import { GivenRetriever } from '../../../retrieval/given-retriever.ts';
 import type { DrawnDataset } from '../plan/plan-users.ts';
 import {

@@ -4,7 +4,7 @@ import { type SalienceWeights, writeSalienceWeights } from '../../../config/sali
 import type { DatasetItem } from '../../../data/dataset.ts';
 import { drawRepeatedMentions } from '../../../data/generators/repeated-mentions.ts';
 import { RETRIEVAL_MEMORIES, retrievalUsers } from '../../../data/generators/retrieval-data.ts';
-import { presetEmbedderName, presetModels } from '../../../models/preset-models.ts';
+import { presetEmbedderName, presetModels } from '../../../models/default-models.ts';
 import type { Retriever } from '../../../retrieval/retriever.ts';
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../../store/records/suite-measurements.ts';
 import { ndcgAtK, recallAtK, reciprocalRank } from '../../analysis/metrics/retrieval-metrics.ts';

@@ -3,7 +3,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
 import { fetchModel } from '../../../models/fetch-model.ts';
 import { cacheState } from '../../../models/model-files.ts';
-import { bestEmbedderName, presetModelName, presetModels } from '../../../models/preset-models.ts';
+import { bestEmbedderName, presetModelName, presetModels } from '../../../models/default-models.ts';
 import {
   embedderNamed,
   type LanguageModelEntry,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fakeAdapter } from '../../../../test/fixtures/fake-engine/fake-adapter.ts';
-import { presetModels } from '../../../models/preset-models.ts';
+import { presetModels } from '../../../models/default-models.ts';
 import { embedderNotes, optionNotes } from './run-notes.ts';
 
 test('a threshold above every score, and a window beyond the training, are noted', async () => {

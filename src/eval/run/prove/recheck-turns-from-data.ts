@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { textHash } from '../../../base/text-hash.ts';
+import { privateTextHash } from '../../../base/private-text-hash.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
 import type { AnsweredTurn, Scores } from '../../../store/records/turn-record.ts';
@@ -191,7 +191,7 @@ const faultNames = (faults: Readonly<Record<string, boolean>>): string[] =>
 
 function questionFaults({ item, observed }: AnsweredTurn, line: FileItem, storesTexts: boolean): string[] {
   const same = (own: string, text: string): boolean =>
-    storesTexts ? own.normalize().trim() === text.normalize().trim() : own === textHash(text);
+    storesTexts ? own.normalize().trim() === text.normalize().trim() : own === privateTextHash(text);
   const stored = item.gold === null ? [] : [item.gold, ...item.acceptedAnswers];
   const { golds, query } = line;
   return faultNames({

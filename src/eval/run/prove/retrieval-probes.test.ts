@@ -1,6 +1,6 @@
 import { expect, test, it } from 'vitest';
 import { checkInput, line, runProbes } from '../../../../test/fixtures/check-input.ts';
-import { presetModels } from '../../../models/preset-models.ts';
+import { presetModels } from '../../../models/default-models.ts';
 import type { Embedder } from '../../../models/embedding/embedder.ts';
 import { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../../models/embedding/transformers-embedder.ts';

@@ -23,7 +23,7 @@ import { turnSessionId, type TurnOutcome, writeTurns } from '../observe/write-tu
 import { indexChanges, visibleMemories } from '../../../data/visible-memories.ts';
 import { resolveUserLanguage } from '../../../data/user-language.ts';
 
-/** Consecutive turns with an unreachable engine that end the run. It can be resumed. */
+/** A run ends, and can be resumed, after so many turns in a row in which the engine could not be reached. */
 const MAX_UNREACHED = 2;
 /** A shorter warm-up is done twice, and the second round is measured. */
 const SECOND_ROUND_BELOW_MS = 4000;
@@ -124,7 +124,7 @@ export class UserRun {
     const retrieved = { ...found, elapsedMs: performance.now() - start };
     const { last: recordedRetrieval } = this.#bench.retrievalRecorder;
     const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
-    // By id: a run may store no texts.
+    // Matched by id, with the texts of the data set: the database may hold hashes in place of texts.
     const preferred = new Set(keeper.preferences(userId).map(({ memoryId }) => memoryId));
     const sources: MemorySources = {
       retrieved,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseExactJson } from './parse-exact-json.ts';
+import { parseJsonLongNumbersAsText } from './parse-json-long-numbers-as-text.ts';
 
 test.each([
   ['{"user":1234567890123456789}', { user: '1234567890123456789' }],
@@ -10,5 +10,5 @@ test.each([
   ],
   ['{"a":1e999,"b":"12345678901234567890"}', { a: '1e999', b: '12345678901234567890' }],
 ])('%s keeps every digit of a whole number', (text, value) => {
-  expect(parseExactJson(text)).toEqual(value);
+  expect(parseJsonLongNumbersAsText(text)).toEqual(value);
 });

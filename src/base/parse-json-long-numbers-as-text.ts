@@ -8,10 +8,11 @@ function exactOrText(_key: string, value: unknown, { source }: { readonly source
 }
 
 /**
- * Parses JSON; a whole number that a double cannot hold, such as a 64-bit id, becomes the text of its digits.
+ * Parses JSON. A whole number beyond the safe integers, such as a 64-bit id, and a number too large for a double become the text of
+ * their digits; other decimals are rounded to doubles as usual.
  * @throws SyntaxError as `JSON.parse` does
  */
-export function parseExactJson(text: string): unknown {
+export function parseJsonLongNumbersAsText(text: string): unknown {
   return MAYBE_INEXACT.test(text)
     ? JSON.parse(text, exactOrText as Parameters<typeof JSON.parse>[1])
     : JSON.parse(text);
