@@ -7,11 +7,13 @@ import { publicDatasetFiles } from '../config/public-dataset-files.ts';
 import { type OptionSources, readOptions } from '../config/read-options.ts';
 import { checkOptionConflicts } from '../config/check-option-conflicts.ts';
 import { judgeAddress } from '../config/service-addresses.ts';
-import { resolveDatasets } from '../config/resolve-datasets.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../models/prompt-defaults.ts';
 import { presetModelName, presetModels } from '../models/default-models.ts';
 import { languageModelNamed } from '../models/model-registry.ts';
 import { resolveEmbedder, resolveModel } from '../models/resolve-model-name.ts';
+import { existsSync } from 'node:fs';
+import { isPublicDataset, publicDatasetNames } from '../config/public-datasets.ts';
+import { shippedDatasets } from '../config/shipped-datasets.ts';
 
 /** Sources of options; by default those of this process. */
 export interface ConfigSources extends OptionSources {
@@ -68,4 +70,29 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
 function chooseModel({ model, engineUrl }: { model?: string; engineUrl?: string }, workingFolder: string): string {
   if (model === undefined) return engineUrl === undefined ? presetModels.model : servedModel;
   return resolveModel(model, workingFolder, engineUrl !== undefined);
+}
+
+/**
+ * Resolves the value of `--dataset`: a list, or comma-separated names. The name of an existing file may contain commas.
+ * @returns paths of files, and names of public data sets
+ * @throws BenchError `bad-option` for an unknown name
+ */
+function resolveDatasets(given: string | readonly string[], workingFolder: string): string[] {
+  const isOne = typeof given === 'string' && (!given.includes(',') || existsSync(resolve(workingFolder, given)));
+  const names = isOne ? [given] : typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given;
+  return names.map((name) => resolveDataset(name, workingFolder));
+}
+
+function resolveDataset(dataset: string, workingFolder: string): string {
+  if (/[/\\.]/.test(dataset)) return resolve(workingFolder, dataset);
+  const shipped = shippedDatasets();
+  const path = shipped.get(dataset);
+  if (path !== undefined) return path;
+  if (isPublicDataset(dataset)) return dataset;
+  const known = [...shipped.keys(), ...publicDatasetNames];
+  throw new BenchError(
+    'bad-option',
+    `--dataset: unknown data set "${dataset}"${didYouMean(dataset, known)}`,
+    `shipped: ${[...shipped.keys()].join(', ')}; public: ${publicDatasetNames.join(', ')}; for a file, write ./${dataset}`,
+  );
 }

@@ -1,6 +1,11 @@
-import { failedChecks } from './turn-checks.ts';
-import type { ParitySelfTest } from './records/parity-self-test.ts';
-import { type AnsweredResult, type AnsweredTurn, type FailedTurn, type TurnRecord } from './records/turn-record.ts';
+import { type ParitySelfTest, differsFromText, parityBound } from './records/parity-self-test.ts';
+import {
+  type AnsweredResult,
+  type AnsweredTurn,
+  type FailedTurn,
+  type TurnRecord,
+  evaluatesAsClaimed,
+} from './records/turn-record.ts';
 
 type KeyFields = 'state' | 'itemId' | 'userId' | 'arm' | 'repeat' | 'turn' | 'position';
 
@@ -91,4 +96,33 @@ function primaryValue({ item, scores, observed }: AnsweredTurn, { primaryMetric 
   const values: Readonly<Record<string, unknown>> = { ...observed, ...scores };
   const value = scores.own?.[primaryMetric] ?? values[primaryMetric];
   return typeof value === 'number' ? value : null;
+}
+
+/** The checks of `src/eval/analysis/checks` that a single turn can fail, without a comparison with other arms. */
+const turnChecks: Readonly<Record<string, (turn: AnsweredTurn, parity: ParitySelfTest | null) => boolean>> = {
+  'token identity': ({ observed, account, prefill }) => {
+    const keepsSink = prefill !== null && 'making' in prefill && prefill.making.sink?.kept === true;
+    return observed.firstForeignToken !== null && !account.sharesPositions && !keepsSink;
+  },
+  'token accounting': (turn) => turn.account.found === undefined && !evaluatesAsClaimed(turn),
+  reuse: (turn) => turn.account.found !== undefined && !evaluatesAsClaimed(turn),
+  cells: ({ observed }) => (observed.wrongCells ?? null) !== null,
+  'numerical parity': ({ observed }, parity) =>
+    observed.parity !== null && parity !== null && differsFromText(observed.parity, parity),
+  answers: ({ observed: { answer, sameAgain } }, parity) =>
+    answer?.asGenerated === false ||
+    (parity !== null && (answer?.shortfall ?? 0) > parityBound(parity)) ||
+    (parity?.bitwiseEqual === true && sameAgain === false),
+  'same memories': ({ observed: { memories } }) =>
+    memories !== undefined &&
+    [memories.foreign, memories.altered, memories.missing, memories.hidden, memories.elsewhere].some(
+      ({ length }) => length > 0,
+    ),
+};
+
+/** The checks that this turn alone fails, comma-separated; null if it fails none. */
+function failedChecks(turn: TurnRecord, parity: ParitySelfTest | null): string | null {
+  if (turn.state === 'failed') return 'errors';
+  const failed = Object.keys(turnChecks).filter((check) => turnChecks[check]!(turn, parity));
+  return failed.length === 0 ? null : failed.join(',');
 }

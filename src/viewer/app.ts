@@ -19,8 +19,7 @@ import { pictureFile, renderFigure, renderSpecification } from '../render/figure
 import { comparePage, readComparison } from './compare/compare-arms-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
 import { itemPage, readItemPage, reportItemPage } from './item-page.ts';
-import { layout, type PageKind } from './page-layout.ts';
-import { errorPage } from './error-page.ts';
+import { type PageKind, errorPage, layout } from './page-layout.ts';
 import { type Links, reportLinks, serverLinks } from './links.ts';
 import { parseParameters, queryParameters } from './query-parameters.ts';
 import { matrixPage, readMatrix } from './matrix/matrix-page.ts';

@@ -1,8 +1,8 @@
-import { realpathSync, existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { grammarFor } from '../../base/language-phrasings.ts';
-import { knownLanguage, type Language } from '../../base/language.ts';
+import { type Language, knownLanguage } from '../../base/language.ts';
 import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../../config/public-datasets.ts';
 import { recordSchemas } from '../record-schemas.ts';
 import { writeLines } from '../write-lines.ts';
@@ -10,13 +10,14 @@ import { csvRows } from './csv-rows.ts';
 import { LocomoErrata } from './locomo-errata.ts';
 import { ColumnMapping } from './column-mapping.ts';
 import { jsonElements } from '../json-elements.ts';
-import { convertRow, SHOWN_COLUMNS } from './convert-row.ts';
+import { type Row, SHOWN_COLUMNS, convertRow } from './convert-row.ts';
 import { publicDatasetFormats } from './public-dataset-formats.ts';
-import type { SourceRecord } from './source-record.ts';
+import { type SourceRecord } from './source-record.ts';
 import { RecordConverter } from './record-converter.ts';
 import { checkSchema } from '../check-schema.ts';
 import { ConversionNotes } from './conversion-notes.ts';
-import { jsonlRows } from './jsonl-rows.ts';
+import { recordLines } from '../data-file-records.ts';
+import { parseObject } from '../parse-record.ts';
 
 export const sourceFormats = ['csv', 'jsonl', ...publicDatasetNames] as const;
 export type SourceFormat = (typeof sourceFormats)[number];
@@ -108,4 +109,16 @@ export async function convertDataset({ out, ...options }: ConversionOptions) {
   const converted = convertLines({ ...options, name: options.name ?? basename(out).replace(/\.jsonl$/, '') });
   await writeLines(out, converted.lines);
   return { file: out, ...converted.counts(), notes: converted.notes() };
+}
+
+/** Reads JSON Lines with any keys. @throws BenchError `not-found`, `bad-data` for a line that is not a JSON object */
+async function* jsonlRows(path: string): AsyncGenerator<Row> {
+  for await (const { number, text } of recordLines(path)) {
+    const place = `${path}:${number}`;
+    const values = Object.entries(parseObject(text, place));
+    yield {
+      place,
+      values: values.filter(([key, value]) => key !== 'type' || (value !== 'memory' && value !== 'item')),
+    };
+  }
 }

@@ -1,24 +1,26 @@
-import type { BenchConfig } from '../../../config/bench-config.ts';
-import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
+import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../config/bench-config.ts';
+import { type ComposeEngine } from '../../../engine/engine-adapter.ts';
 import { openDatabase } from '../../../store/database.ts';
-import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
-import type { QueueStore } from '../../../store/queue/queue-store.ts';
-import type { QueueWorker } from '../../../store/records/queue-records.ts';
-import type { RunRecord } from '../../../store/records/run-record.ts';
+import { type PlannedRun } from '../../../store/queue/queue-reader.ts';
+import { type QueueStore } from '../../../store/queue/queue-store.ts';
+import { type QueueWorker } from '../../../store/records/queue-records.ts';
+import { type RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { resolveModelOptions } from '../plan/resolve-model-options.ts';
 import { openBench } from '../open-bench.ts';
 import { requireSameBuild, requireSameUsers } from '../plan/compare-plans.ts';
 import { prepareSuite } from '../plan/prepare-suite.ts';
-import type { BenchHooks } from '../bench-hooks.ts';
+import { type BenchHooks } from '../bench-hooks.ts';
 import { addBooks } from '../run-clock.ts';
 import { notesBeforeTurns } from '../plan/run-notes.ts';
 import { currentEnvironment } from '../plan/new-run-record.ts';
 import { runSelfTests } from '../prove/run-self-tests.ts';
-import type { Suite } from '../suite.ts';
+import { type Suite } from '../suite.ts';
 import { runClaimedWork } from '../workers/run-claimed-work.ts';
-import { workerSettings } from './worker-settings.ts';
 import { QueueClaims } from './queue-claims.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { fixedOptions } from '../plan/option-resume-rules.ts';
+import { resumedConfig } from '../plan/resumable-run.ts';
 
 /** A queue and a run in it, planned by this version of the program, that a worker takes part in. */
 interface QueueWork {
@@ -74,4 +76,36 @@ export async function workOnQueue(
   await using claims = new QueueClaims({ store, planned, worker, signal, onNote }, bench);
   await runClaimedWork({ ...bench, claims }, () => Promise.resolve(probes.cells), { warmsUp: true });
   return claims.stored;
+}
+
+/** Settings that a worker takes from its own options: paths on its machine, and its user's consent. */
+const OWN_SETTINGS = ['dataset', 'dataFile', 'errata', 'allowRemote'] as const;
+const REFUSED_SETTINGS = ['workers', 'shard', 'judge', 'judgeModel', 'kvStore'];
+
+/** A worker's options: the plan's, with the paths of its machine. @throws BenchError `bad-option`, `database` */
+function workerSettings(own: BenchConfig, run: RunRecord): BenchConfig {
+  requireKnownSettings(run);
+  const { threads } = run.environment;
+  const { dataFile: _, errata: __, allowRemote: ___, ...settings } = resumedConfig(own, run);
+  return {
+    ...settings,
+    ...Object.fromEntries(OWN_SETTINGS.flatMap((key) => (own[key] === undefined ? [] : [[key, own[key]]]))),
+    // A model server chooses its own number of threads.
+    ...(threads === 0 ? {} : { threads }),
+  };
+}
+
+/** Validates the plan's settings: they come from a server that others can write to. */
+function requireKnownSettings({ name, plan }: RunRecord): void {
+  const isKnown = (key: (typeof fixedOptions)[number], value: unknown): boolean => {
+    if (key === 'given') return typeof value === 'string';
+    const isText = key === 'systemPrompt' || key === 'generalAnswerPrefix' || key === 'memoryHeader';
+    return (isText ? promptTextSchema : benchConfigSchema.shape[key]).safeParse(value).success;
+  };
+  for (const key of fixedOptions) {
+    const value: unknown = (plan.settings as Readonly<Record<string, unknown>>)[key];
+    if (value === undefined || (isKnown(key, value) && !REFUSED_SETTINGS.includes(key))) continue;
+    const message = `run "${name}": this program does not take the plan's setting ${key}`;
+    throw new BenchError('database', message, 'plan it again with the version of the workers');
+  }
 }
