@@ -74,7 +74,7 @@ describe('two runs', () => {
     const stdout = expect.stringContaining('NOT PROVEN: check metrics of unproven failed') as string;
     expect(await compare('good', 'unproven')).toMatchObject({ code: 1, stdout });
     const killed = await compare('killed', 'good', '--json');
-    expect(killed.stderr).toContain('NOT COMPLETE: killed is interrupted, its checks are not decided; continue it: ');
+    expect(killed.stderr).toContain('NOT COMPLETE: killed is interrupted, its checks are undecided; continue it: ');
     expect([killed.code, (JSON.parse(killed.stdout) as RunsComparison).a.status]).toEqual([1, 'interrupted']);
   });
 });

@@ -44,7 +44,7 @@ describe('verify', () => {
     expect(JSON.parse(stdout)).toMatchObject({ file: 'wrong.jsonl', valid: false, errors: 3 });
     const { stdout: told } = await data(['verify', 'wrong.jsonl']);
     expect(told).toContain('error    wrong.jsonl:2: evidence expected a memory of user u');
-    expect(told).toContain('(in line 3 too)');
+    expect(told.replace(/\s+/g, ' ')).toContain('(in line 3 too)');
   });
 
   it('names what many lines lack once, and how ids and times are generated', async () => {
@@ -54,9 +54,11 @@ describe('verify', () => {
     const { code, stdout } = await data(['verify', 'short.jsonl']);
     const words = stdout.replace(/\s+/g, ' ');
     expect(code).toBe(2);
-    expect(words).toContain('short.jsonl:1: createdAt expected string, got nothing (in 2 lines more, to line 3) →');
+    expect(words).toContain('short.jsonl:1: createdAt expected string, got nothing (in 2 more lines, up to line 3) →');
     expect(words.match(/createdAt expected/g)).toHaveLength(1);
-    const [, command] = /to generate ids and times: npx dki-bench data (convert \S+ --from jsonl --out \S+);/.exec(words)!;
+    const [, command] = /to generate ids and times: npx dki-bench data (convert \S+ --from jsonl --out \S+);/.exec(
+      words,
+    )!;
     const converted = await data(command!.split(' '));
     expect(converted).toMatchObject({ code: 0, stderr: expect.not.stringContaining('not used') as string });
     expect((await data(['verify', 'ready.jsonl'])).code).toBe(0);

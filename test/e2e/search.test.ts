@@ -60,7 +60,7 @@ describe('a search', () => {
   it.each([
     [
       ['x', '--user', 'u1'],
-      'error: --user: recall-en+recall-zh has no user "u1": did you mean u01?\n  hint: it has 40: u01,',
+      'error: --user: recall-en+recall-zh has no user "u1": did you mean u01?\n  hint: it has 40 users: u01,',
     ],
     [['x'], "error: required option '--user <id>' not specified\n"],
     [['--user', 'u01'], "error: missing required argument 'question'\n"],

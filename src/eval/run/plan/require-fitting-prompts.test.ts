@@ -37,10 +37,10 @@ it('refuses an arm whose sink is longer than the header of a prompt', async () =
   };
   const long = 'Answer with the words of the notes, and with nothing else that anybody could say.';
   const refused = await asked(['rag', 'dki-blocks@sink=400'], long).catch((error: unknown) => error);
-  const message = /^--arms dki-blocks@sink=400: @sink=400: the prompt has \d+ tokens in front/;
+  const message = /^--arms dki-blocks@sink=400: @sink=400: the prompt has only \d+ tokens before its memories/;
   expect(refused).toMatchObject({ code: 'bad-option', message: expect.stringMatching(message) as string });
-  const most = Number(/the prompt has (\d+)/.exec((refused as Error).message)![1]);
+  const most = Number(/the prompt has only (\d+)/.exec((refused as Error).message)![1]);
   await asked(['rag', `dki-blocks@sink=${most}`], long);
-  await expect(asked([`dki-blocks@sink=${most}:kept`], long, 'Answer.')).rejects.toThrow('tokens in front');
+  await expect(asked([`dki-blocks@sink=${most}:kept`], long, 'Answer.')).rejects.toThrow('tokens before its memories');
   await asked(['rag', 'dki-blocks'], 'Answer.');
 });
