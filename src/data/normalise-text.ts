@@ -1,6 +1,5 @@
-import { type KnownLanguage, knownLanguage, type Language } from '../base/language.ts';
-import { memoizeTexts } from '../base/memoize.ts';
-import { unspacedCharacter } from './split-words.ts';
+import type { KnownLanguage, Language } from '../base/language.ts';
+import { memoizeForms, unspacedCharacter } from './split-words.ts';
 
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/gu;
 const ARTICLES = /(?<![\p{L}\p{N}\p{M}])(?:a|an|the)(?![\p{L}\p{N}\p{M}])/gu;
@@ -29,17 +28,7 @@ function without(pattern: RegExp, text: string): string {
  * Other languages: NFKC, lower case, punctuation deleted, and one token per character of scripts without spaces.
  * @see Rajpurkar et al. 2016, SQuAD, evaluate-v1.1; Cui et al. 2019, CMRC 2018
  */
-export function normalise(text: string, language: Language): string {
-  return forms[knownLanguage(language) ?? 'other'](text);
-}
-
-/** Cache: an answer is compared with many golds, and a gold with many answers. */
-const bounds = { maxCharacters: 200, maxTexts: 10_000 };
-const forms: Readonly<Record<KnownLanguage | 'other', (text: string) => string>> = {
-  en: memoizeTexts((text) => normalForm(text, 'en'), bounds),
-  zh: memoizeTexts((text) => normalForm(text, 'zh'), bounds),
-  other: memoizeTexts((text) => normalForm(text, 'other'), bounds),
-};
+export const normalise = memoizeForms(normalForm);
 
 function normalForm(text: string, language: KnownLanguage | 'other'): string {
   const lower = spaced(text.normalize('NFKC').toLowerCase());

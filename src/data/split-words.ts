@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
-import { knownLanguage, type Language } from '../base/language.ts';
+import { type KnownLanguage, knownLanguage, type Language } from '../base/language.ts';
+import { memoizeTexts } from '../base/memoize.ts';
 
 /** A word, and the number of its clause in the text. */
 export interface Word {
@@ -130,19 +130,22 @@ export function findSpans(words: readonly Word[], part: readonly Word[]): Span[]
   );
 }
 
-/** Cache: an answer is compared with many golds, and a gold with the answers of many arms. */
-const recentForms = new LRUCache<string, string>({ max: 10_000 });
+/**
+ * Memoizes a form of short texts, by the languages that have rules of their own: an answer is compared with many golds, and a
+ * gold with many answers.
+ */
+export function memoizeForms(compute: (text: string, language: KnownLanguage | 'other') => string) {
+  const memoized = (language: KnownLanguage | 'other') =>
+    memoizeTexts((text) => compute(text, language), { maxCharacters: 200, maxTexts: 10_000 });
+  const forms = { en: memoized('en'), zh: memoized('zh'), other: memoized('other') };
+  return (text: string, language: Language): string => forms[knownLanguage(language) ?? 'other'](text);
+}
 
 /** The words of a text, joined by single spaces; for a text without words ("?!") its characters. */
-export function wordForm(text: string, language: Language): string {
-  const key = `${language} ${text}`;
-  const known = recentForms.get(key);
-  if (known !== undefined) return known;
+export const wordForm = memoizeForms((text, language) => {
   const words = splitWords(text, language);
-  const form = words.length > 0 ? words.map((word) => word.text).join(' ') : plain(text).trim().replace(/\s+/gu, ' ');
-  recentForms.set(key, form);
-  return form;
-}
+  return words.length > 0 ? words.map((word) => word.text).join(' ') : plain(text).trim().replace(/\s+/gu, ' ');
+});
 
 /** True if `text` contains the words of `part` in sequence; false for an empty part. */
 export function holdsWords(text: string, part: string, language: Language): boolean {

@@ -1,3 +1,4 @@
+import { memoize } from '../../base/memoize.ts';
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 
 /** Answered turns, in the order of the plan. */
@@ -8,14 +9,12 @@ export interface RunTurns {
   readonly failed: readonly FailedTurn[];
 }
 
-/** Memoizes the grouping by arm of each list, since most tables read the whole run arm by arm. */
-const groupedLists = new WeakMap<Turns, ReadonlyMap<string | undefined, Turns>>();
+/** Memoized, since most tables read the whole run arm by arm. */
+const groupByArm = memoize((turns: Turns) => Map.groupBy(turns, (turn): string | undefined => turn.arm));
 
+/** @param turns a list that is not changed later */
 export function turnsOfArm(turns: Turns, arm: string | undefined): Turns {
-  const known = groupedLists.get(turns);
-  const byArm = known ?? Map.groupBy(turns, (turn): string | undefined => turn.arm);
-  if (known === undefined) groupedLists.set(turns, byArm);
-  return byArm.get(arm) ?? [];
+  return groupByArm(turns).get(arm) ?? [];
 }
 
 /** Returns a function that finds another arm's last turn on the same item in the same repeat. */

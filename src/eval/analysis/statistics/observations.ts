@@ -1,3 +1,5 @@
+import { memoize } from '../../../base/memoize.ts';
+
 /** A value or pair of values per item. Users are the sampling units: items of one user are not independent. */
 
 export interface Observation {
@@ -31,17 +33,12 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
-/** Memoizes whether a list has one turn per item. */
-const singleTurnLists = new WeakMap<readonly object[], boolean>();
+/** Memoized: several metrics are averaged over one list. */
+const hasSingleTurns = memoize(
+  (turns: readonly { readonly itemId: string }[]) => new Set(turns.map(({ itemId }) => itemId)).size === turns.length,
+);
 
-function hasSingleTurns(turns: readonly { readonly itemId: string }[]): boolean {
-  const known = singleTurnLists.get(turns);
-  const isSingle = known ?? new Set(turns.map(({ itemId }) => itemId)).size === turns.length;
-  if (known === undefined) singleTurnLists.set(turns, isSingle);
-  return isSingle;
-}
-
-/** Averages the repeats of each item. @param value null leaves a turn out */
+/** Averages the repeats of each item. @param turns a list that is not changed later @param value null leaves a turn out */
 export function perItem<Turn extends { readonly itemId: string; readonly userId: string }>(
   turns: readonly Turn[],
   value: (turn: Turn) => number | null,

@@ -1,5 +1,5 @@
 import type { JudgeProbe, JudgeResults, VerdictAgreement } from '../../../store/records/run-results.ts';
-import type { Turns } from '../run-turns.ts';
+import { type Turns, turnsOfArm } from '../run-turns.ts';
 import { judgeMetric } from '../metrics/built-in-metrics.ts';
 
 /** The share of equal verdicts, and kappa: 0 by chance, 1 for full agreement. @see Cohen 1960 */
@@ -30,7 +30,7 @@ export function judgeResults(probe: JudgeProbe, answered: Turns, arms: readonly 
     ...probe,
     agreement: agreementWithContains(answerable),
     arms: arms.map((arm) => {
-      const turns = answerable.filter((turn) => turn.arm === arm);
+      const turns = turnsOfArm(answerable, arm);
       const judged = turns.filter((turn) => judgeMetric.of(turn) !== null).length;
       return { arm, judged, unjudged: turns.length - judged, agreement: agreementWithContains(turns) };
     }),
