@@ -163,7 +163,13 @@ export function limitedPromises(): void {
 
     test('text is answered as ever', async () => {
       await using session = await engine.openSession('contract');
-      const { tokens } = await session.generate(filler(engine, 20), { maxTokens: 3 });
+      const answer = () => session.generate(filler(engine, 20), { maxTokens: 3 });
+      let { tokens } = await answer();
+      // Without a cache salt a random line precedes the prompt, and behind some lines the model ends its answer at once.
+      for (let tries = 1; tokens.length === 0 && tries < 5; tries++) {
+        await session.clear();
+        ({ tokens } = await answer());
+      }
       expect(tokens.length).toBeGreaterThan(0);
       await session.truncate(10);
       await session.erase({ start: 5, end: 10 });
