@@ -1,4 +1,4 @@
-/** True if this process runs on this machine, whoever owns it. */
+/** True if this process runs on this machine, even if another user owns it. */
 export function isProcessRunning(processId: number): boolean {
   try {
     process.kill(processId, 0);

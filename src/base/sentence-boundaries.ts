@@ -1,4 +1,4 @@
-/** Chinese marks, which end a sentence whatever follows. */
+/** Chinese marks. They always end a sentence. */
 const WIDE_MARKS = '。！？｡';
 /** All marks that may end a sentence. */
 const MARKS = `.!?…${WIDE_MARKS}`;
@@ -75,7 +75,7 @@ export function countSentences(text: string): number {
   return Math.max(1, count);
 }
 
-/** The start of an unfinished text that belongs to its first sentence whatever is appended. */
+/** The start of an unfinished text that stays in its first sentence when more text follows. */
 export function surelyFirstSentence(text: string): string {
   return text.slice(0, firstEnd(text, false)?.end).trimEnd();
 }

@@ -37,7 +37,7 @@ const datasetRecord = z.strictObject({
   userKinds: safeRecord(z.enum(['recurring', 'large'])).optional(),
   /** Languages of users whose language is not that of the file. */
   userLanguages: safeRecord(language).optional(),
-  /** Name of the metric by which arms are compared; default `exactMatch`. */
+  /** Name of the metric that compares arms; default `exactMatch`. */
   primaryMetric: id.exactOptional(),
   /** `development`: for choosing settings; `test`: for measuring. */
   split: z.enum(['development', 'test']).exactOptional(),

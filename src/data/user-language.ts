@@ -1,7 +1,7 @@
 import { grammars } from '../base/language-phrasings.ts';
 import { knownLanguage, type Language } from '../base/language.ts';
 
-/** A user's language by the data set. Answers are scored in it, whatever language a run prompts in. */
+/** A user's language by the data set. Answers are scored in it, also if a run prompts in another language. */
 export interface UserLanguage {
   readonly language: Language;
   readonly unknownAnswer: string;

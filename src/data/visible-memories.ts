@@ -19,7 +19,7 @@ export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
   };
 }
 
-/** Memories of a user that were created by the time an item is asked. */
+/** Memories that a user already had at the time of a question. */
 export function visibleMemories(user: DatasetUser, item: Pick<DatasetItem, 'askedAt'>): readonly DatasetMemory[] {
   const now = Date.parse(item.askedAt);
   return user.memories.filter((memory) => Date.parse(memory.createdAt) <= now);

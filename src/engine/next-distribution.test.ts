@@ -1,20 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  likeliestTokens,
-  lnProbability,
-  type NextDistribution,
-  normalisedEntropy,
-  tokenProbability,
-} from './next-distribution.ts';
-
-const all = (...probabilities: number[]): NextDistribution => ({
-  span: 'all',
-  probabilities: Float64Array.from(probabilities),
-});
-const top = (...pairs: [number, number][]): NextDistribution => ({
-  span: 'top',
-  tokens: pairs.map(([id, probability]) => ({ id, probability })),
-});
+import { all, top } from '../../test/fixtures/next-distributions.ts';
+import { likeliestTokens, lnProbability, normalisedEntropy, tokenProbability } from './next-distribution.ts';
 
 test('ln p is finite where an engine rounds a probability to 0', () => {
   expect(lnProbability(0.75)).toBe(Math.log(0.75));

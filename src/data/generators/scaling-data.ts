@@ -12,7 +12,7 @@ function grow(user: GrowingUser, { random, index, window: { contextTokens } }: G
   const fitting = MEMORIES.filter((count) => count * TOKENS_OF_ONE <= MEMORY_SHARE * contextTokens);
   for (const count of fitting) {
     while (user.memories.length < count) user.remember();
-    // Rotates over users, so that old, middle and new memories are asked for at every number.
+    // Rotates over users, so that every number of memories has questions about old, middle and new ones.
     for (let place = 0; place < Math.min(QUESTIONS, count); place++) {
       const third = (place + index) % QUESTIONS;
       const memory = Math.min(count - 1, Math.floor(((third + random.float()) * count) / QUESTIONS));

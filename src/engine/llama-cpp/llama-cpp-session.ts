@@ -63,7 +63,7 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
   ): Promise<SequenceScore> {
     const { sequence, info } = this.parts;
     const positions = Math.max(1, continuation.length);
-    // The last chunk must hold all scored positions and at least two tokens, whatever the length of the prompt.
+    // The last chunk must hold all scored positions and at least two tokens, even for a short prompt.
     const together = Math.max(2, positions);
     if (together >= this.parts.batchTokens) {
       throw new RangeError(`${together} tokens to score, expected fewer than the ${this.parts.batchTokens} of a batch`);
