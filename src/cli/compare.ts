@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
-import { compareStoredRuns } from '../eval/analysis/compare/compare-stored-runs.ts';
+import { compareStoredRuns } from '../eval/analysis/compare/compare-runs.ts';
 import { printableJson } from '../render/printable.ts';
 import { runCaveat, objections, renderRunsComparison } from '../report/render-runs-comparison.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';

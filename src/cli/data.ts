@@ -11,8 +11,8 @@ import { knownFields } from '../data/convert/column-mapping.ts';
 import { publicDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
 import { fileSource, datasetSources } from '../data/dataset-source.ts';
 import type { ContextWindow } from '../data/generators/dataset-generator.ts';
-import { makeDataset } from '../data/make-dataset.ts';
-import { type Verification, verifySource } from '../data/verify/verify-dataset.ts';
+import { type Verification, verifyDataset, verifySource } from '../data/verify/verify-dataset.ts';
+import { writeText } from '../data/write-lines.ts';
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { publicDatasetsTable, datasetsTable } from '../report/list-command-tables.ts';
@@ -102,9 +102,8 @@ async function makeData(name: string, { users: usersText, out, json, ...flags }:
   const { seed } = config;
   const users = usersText === undefined ? generator.presetUsers : wholeNumber('--users', usersText, 1);
   const file = out ?? `${generator.name}.jsonl`;
-  const verification = await withContextWindow(config, (window) =>
-    makeDataset(generator, { seed, users, out: file, window }),
-  );
+  await writeText(file, await withContextWindow(config, (window) => generator.make(seed, users, window)));
+  const verification = await verifyDataset(file);
   printResult(json, { seed, ...verification }, () => [
     `${file}: ${generator.name}, seed ${seed}, sha256 ${verification.sha256}`,
     ...statisticsLines(verification),

@@ -3,7 +3,7 @@ import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import type { ArmOfRun } from '../../store/item-pair-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { compareStoredRuns } from '../../eval/analysis/compare/compare-stored-runs.ts';
+import { compareStoredRuns } from '../../eval/analysis/compare/compare-runs.ts';
 import { readPairs, type PairedItems, pairItems } from './item-pairs.ts';
 
 const judged = true;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { storeRun, type HandmadeRun, type HandmadeTurn } from '../../../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../../../store/database.ts';
-import { compareStoredRuns } from './compare-stored-runs.ts';
-import type { ComparisonOptions, RunsComparison } from './compare-runs.ts';
+import { compareStoredRuns, type ComparisonOptions, type RunsComparison } from './compare-runs.ts';
 import type { MetricDifference } from './metric-differences.ts';
 
 const USERS = 12;

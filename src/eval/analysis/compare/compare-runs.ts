@@ -1,4 +1,7 @@
 import { BenchError } from '../../../base/bench-error.ts';
+import type { BenchDatabase } from '../../../store/database.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import { readStoredTurns } from '../results-from-stored-turns.ts';
 import { metricDeclaration } from '../../../store/records/run-description.ts';
 import type { Turns } from '../run-turns.ts';
 import { comparedRun, type ComparedRun, type RunAndTurns } from './compared-run.ts';
@@ -131,4 +134,14 @@ function armFlips(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
   }
   const wins = items.filter(({ outcome }) => outcome === 'won').length;
   return { arms, wins, losses: items.length - wins, ties, items };
+}
+
+/** Compares stored run `a` with stored run `b`, item by item. @throws BenchError as `compareRuns` */
+export function compareStoredRuns(
+  database: BenchDatabase,
+  runs: { readonly a: RunRecord; readonly b: RunRecord },
+  options: ComparisonOptions,
+): RunsComparison {
+  const read = (run: RunRecord) => ({ run, turns: readStoredTurns(database, run.id) });
+  return compareRuns(read(runs.a), read(runs.b), options);
 }
