@@ -6,7 +6,6 @@ import { FakeLlamaServer } from '../../../test/fixtures/fake-llama-server/fake-l
 import { impatience, type Misbehaviour } from '../../../test/fixtures/fake-server.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { servedModel } from '../../config/bench-config.ts';
-import { freePort } from '../../base/free-port.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
 import { ServerConnection } from '../http/server-connection.ts';
@@ -42,14 +41,6 @@ afterEach(async () => {
 });
 
 describe('a server that cannot be used', () => {
-  test('is reported as unreachable after a wait', async () => {
-    const start = performance.now();
-    const url = `http://127.0.0.1:${await freePort()}`;
-    const message = `${url}: llama-server does not answer: ECONNREFUSED`;
-    await expect(openEngine(url)).rejects.toMatchObject({ code: 'unreachable', message });
-    expect(performance.now() - start).toBeGreaterThan(500);
-  });
-
   const stranger = { says: () => ({ hello: 'world' }) };
   const fewerEvaluated: Misbehaviour = {
     says: (answer) => {
@@ -110,13 +101,6 @@ describe('a server that fails later', () => {
       { ...plain, n_predict: 3, temperature: 0, seed: 0, cache_prompt: true, prompt: [...memories, ...question] },
       { ...plain, n_predict: 4, temperature: 0.5, seed: 9, cache_prompt: false, prompt: question },
     ]);
-  });
-
-  test('is retried while busy, after the pause that it requests, and the turn records it', async () => {
-    server.atFirst('/completion', 1, { status: 429, headers: { 'retry-after': '0.3' }, message: 'too many' });
-    const { tokens, retries } = await session.generate(question, { maxTokens: 3 });
-    expect(retries).toEqual([{ reason: expect.stringContaining('with 429: too many') as string, waitedMs: 300 }]);
-    expect(tokens.length).toBeGreaterThan(0);
   });
 
   test.each<[string, Misbehaviour, string, string]>([
