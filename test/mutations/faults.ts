@@ -57,7 +57,7 @@ export const faults: readonly Fault[] = [
       name: 'KV arms are scored after trimming',
       find: 'const { text: answer } = trace.answer;',
       replace:
-        "const answer = trace.prefill === null ? trace.answer.text : trace.answer.text.replace(/^\\W+|[\\s.]+$/g, '').toLowerCase();",
+        "const answer = trace.prefill === null ? trace.answer.text : trace.answer.text.trim().split(/[\\s,.]/)[0]!;",
     },
     {
       name: 'every tenth answer is scored as the gold',

@@ -30,6 +30,8 @@ export interface InjectedTurn {
   /** Injected tokens of an exact prefix. Those behind its last exact cut were evaluated with the suffix. */
   readonly exactTokens: number | undefined;
   readonly record: PrefillRecord | null;
+  /** Selected tokens by the turn's account; undefined if its recipe recomputes none. */
+  readonly selected: number | undefined;
   readonly bound: CellBound;
   /** True if evaluating again gives the same bits. */
   readonly isExact: boolean;
@@ -65,7 +67,7 @@ async function wrongEvictedTurn(
 /** Checks joined blocks: the recomputed positions, then the numbers, then the equality of bytes. */
 async function wrongJoin(
   maker: CellMaker,
-  { session, parts, alpha, record, bound, isExact }: InjectedTurn,
+  { session, parts, alpha, record, selected, bound, isExact }: InjectedTurn,
   recipe: RecipeName,
   found: SequenceState,
 ): Promise<string | null> {
@@ -76,6 +78,8 @@ async function wrongJoin(
   const recomputed = isClaimed ? claimed : selectedPositions(recipe, parts);
   const missed = await wrongTokens(maker, recompute, { ...parts, recomputed }, bound.deeper);
   if (missed !== null) return missed;
+  const count = recomputed.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (selected !== undefined && selected !== count) return `${count} tokens were selected, not ${selected} as accounted`;
   const readBack = (end: number) => session.exportCells({ start: 0, end }, maker.options);
   // Arms recompute behind unscaled cells and then scale them, so that the turn's scaled cells cannot be used.
   const behind = alpha === 1 ? { found: readBack } : {};

@@ -77,7 +77,7 @@ export class TurnProver {
     if (test === undefined || 'missing' in test) return { unproven: 'the self-test did not measure cells' };
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
-    const record = turn.response.trace.prefill;
+    const { prefill: record, account } = turn.response.trace;
     const alpha = turnAlpha(arm, turn.response);
     const wrong = await wrongInjection(
       { engine, fresh: this.#fresh, cells, leastTokens, options },
@@ -89,6 +89,7 @@ export class TurnProver {
         alpha,
         exactTokens: exactTokens(arm, parts, { alpha, capabilities }),
         record,
+        selected: account.selection?.selected,
         bound: cellBound(test, arm.prefill, ROUNDING[cells.layout.keyType]),
         isExact: exactCuts === 1 && test.noise.firstKeys === 0 && test.noise.deeper === 0,
       },
