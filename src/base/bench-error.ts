@@ -42,3 +42,11 @@ export function catchBenchError<Value>(promise: Promise<Value>): Promise<Value |
     throw error;
   });
 }
+
+/** The innermost reason in one line: clients wrap the socket's error, and collect one per address of a host. */
+export function innermostReason(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return innermostReason(error.errors[0]);
+  if (error instanceof Error && error.cause !== undefined) return innermostReason(error.cause);
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/\s*\n\s*/g, ' ');
+}

@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
+import { type EmbeddingService, unitVector } from '../models/embedding/embedding-service.ts';
 import type { NewMemory } from './retriever.ts';
 
 /**
@@ -13,20 +13,11 @@ export async function embedMemories(embeddings: EmbeddingService, memories: read
   const vectors = new Map(bare.map((memory, i) => [memory, embedded[i]!]));
   return memories.map((memory) => {
     const { memoryId, userId, content, metadata } = memory;
-    const embedding = unitVector(memoryId, memory.embedding ?? vectors.get(memory)!, dimension);
+    const refusal = (fault: string): BenchError => {
+      const hint = 'embed it again with the embedder of this run';
+      return new BenchError('bad-data', `memory '${memoryId}' has a vector of ${fault}`, hint);
+    };
+    const embedding = unitVector(memory.embedding ?? vectors.get(memory)!, dimension, refusal);
     return { memoryId, userId, content, embedding, metadata: { ...metadata, ...(userId !== undefined && { userId }) } };
   });
-}
-
-function unitVector(memoryId: string, vector: Float32Array, dimension: number): Float32Array {
-  const length = Math.hypot(...vector);
-  if (vector.length !== dimension || !Number.isFinite(length)) {
-    throw new BenchError(
-      'bad-data',
-      `memory '${memoryId}' has a vector of ${vector.length} numbers${Number.isFinite(length) ? '' : ', not all finite'}; the embedder gives ${dimension}`,
-      'embed it again with the embedder of this run',
-    );
-  }
-  // A zero vector (a text without content) stays zero: it is similar to nothing.
-  return vector.map((value) => (length === 0 ? 0 : value / length));
 }

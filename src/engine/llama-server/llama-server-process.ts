@@ -14,6 +14,8 @@ import { TemporaryFolder } from '../../base/temporary-folder.ts';
 
 const START_LIMIT_MS = 120_000;
 const POLL_MS = 50;
+/** Limit on one answer while the server starts. */
+const HEALTH_LIMIT_MS = 5000;
 /** How much of the end of the server's log to keep, for the message if it does not start. */
 const LOG_CHARACTERS = 4000;
 
@@ -111,7 +113,9 @@ export class LlamaServerProcess implements AsyncDisposable {
     while (performance.now() < deadline) {
       signal?.throwIfAborted();
       if (this.#hasEnded()) return `it exited with ${this.#process.exitCode ?? this.#process.signalCode}`;
-      const health = await fetch(`${this.url}/health`).catch(() => undefined);
+      const health = await fetch(`${this.url}/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).catch(
+        () => undefined,
+      );
       if (health?.ok === true) return undefined;
       await sleep(POLL_MS);
     }

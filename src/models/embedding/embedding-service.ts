@@ -79,7 +79,13 @@ export class EmbeddingService {
     this.#callMs += performance.now() - start;
     this.#texts += texts.length;
     this.#cacheHits += texts.length - missing.size;
-    for (const [i, key] of [...missing.keys()].entries()) vectors.set(key, normalised(made[i]!, info));
+    const refusal = (fault: string): BenchError => {
+      const hint = 'export the model again, or choose another with --embedder';
+      return new BenchError('bad-model', `embedding model ${info.path} gave ${fault}`, hint);
+    };
+    for (const [i, key] of [...missing.keys()].entries()) {
+      vectors.set(key, unitVector(made[i]!, info.dimension, refusal));
+    }
     this.#store(vectors);
     return keys.map((key) => vectors.get(key)!.slice());
   }
@@ -127,14 +133,16 @@ export class EmbeddingService {
   }
 }
 
-function normalised(vector: Float32Array, { dimension, path }: EmbedderInfo): Float32Array {
+/** Scales a vector to length 1; a zero vector (a text without content) stays zero: it is similar to nothing. */
+export function unitVector(
+  vector: Float32Array,
+  dimension: number,
+  refusal: (fault: string) => BenchError,
+): Float32Array {
+  if (vector.length !== dimension) throw refusal(`${vector.length} numbers instead of ${dimension}`);
   let squares = 0;
   for (const value of vector) squares += value * value;
-  if (vector.length !== dimension || !Number.isFinite(squares)) {
-    const message = `embedding model ${path} gave ${vector.length} numbers, not all finite, instead of ${dimension}`;
-    throw new BenchError('bad-model', message, 'export the model again, or choose another with --embedder');
-  }
-  if (squares === 0) return vector;
+  if (!Number.isFinite(squares)) throw refusal('numbers that are not all finite');
   const length = Math.sqrt(squares);
-  return vector.map((value) => value / length);
+  return length === 0 ? vector : vector.map((value) => value / length);
 }

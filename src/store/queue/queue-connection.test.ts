@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { BenchError } from '../../base/bench-error.ts';
-import { isAway, QueueConnection, reasonOf } from './queue-connection.ts';
+import { BenchError, innermostReason } from '../../base/bench-error.ts';
+import { isAway, QueueConnection } from './queue-connection.ts';
 
 const withCode = (code: string, message = 'said the server'): Error => Object.assign(new Error(message), { code });
 
@@ -30,7 +30,7 @@ it.each([
 });
 
 it('gives the reason in one line, of several addresses that of the first', () => {
-  expect(reasonOf(new AggregateError([withCode('ECONNREFUSED', 'connect\n refused'), new Error('other')]))).toBe(
+  expect(innermostReason(new AggregateError([withCode('ECONNREFUSED', 'connect\n refused'), new Error('other')]))).toBe(
     'connect refused',
   );
 });

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { setTimeout as wait } from 'node:timers/promises';
-import { BenchError } from '../../base/bench-error.ts';
+import { BenchError, innermostReason } from '../../base/bench-error.ts';
 import { postgresAddress, postgresClientUrl } from '../../config/service-addresses.ts';
 
 /** A server that does not answer a call in this time is away. */
@@ -133,7 +133,7 @@ export class QueueConnection implements AsyncDisposable {
   /** The error for a call that the server did not answer, or refused. */
   #unanswered(error: unknown): BenchError {
     const hint = 'check --queue, and that the server runs and can be reached';
-    return new BenchError('database', `${this.address}: ${reasonOf(error)}`, hint, error);
+    return new BenchError('database', `${this.address}: ${innermostReason(error)}`, hint, error);
   }
 }
 
@@ -151,11 +151,4 @@ export function isAway(error: unknown): boolean {
   if (error instanceof BenchError) return isAway(error.cause);
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' ? temporary.test(code) || unreached.test(code) : lost.test(error.message);
-}
-
-/** The reason in one line; of an aggregate with one error per address of a host, the first. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/\s*\n\s*/g, ' ');
 }

@@ -76,10 +76,8 @@ async function wrongJoin(
   const claimed = record !== null && 'recomputed' in record ? record.recomputed : [];
   const isClaimed = recompute !== null && isScored(recompute);
   const recomputed = isClaimed ? claimed : selectedPositions(recipe, parts);
-  const missed = await wrongTokens(maker, recompute, { ...parts, recomputed }, bound.deeper);
+  const missed = await wrongTokens(maker, recompute, { ...parts, recomputed, selected }, bound.deeper);
   if (missed !== null) return missed;
-  const count = recomputed.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (selected !== undefined && selected !== count) return `${count} tokens were selected, not ${selected} as accounted`;
   const readBack = (end: number) => session.exportCells({ start: 0, end }, maker.options);
   // Arms recompute behind unscaled cells and then scale them, so that the turn's scaled cells cannot be used.
   const behind = alpha === 1 ? { found: readBack } : {};
@@ -93,11 +91,14 @@ async function wrongJoin(
 async function wrongTokens(
   maker: CellMaker,
   recompute: TokenSelection | null,
-  parts: InjectedTurn['parts'] & { readonly recomputed: readonly TokenRange[] },
+  parts: InjectedTurn['parts'] & Pick<InjectedTurn, 'selected'> & { readonly recomputed: readonly TokenRange[] },
   rounding: number,
 ): Promise<string | null> {
   if (recompute === null) return null;
-  const miscounted = wrongShare(recompute, parts, parts.recomputed);
+  const { recomputed, selected } = parts;
+  const count = recomputed.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (selected !== count) return `${count} tokens were selected, not ${selected} as accounted`;
+  const miscounted = wrongShare(recompute, parts, recomputed);
   return miscounted ?? (isScored(recompute) ? await wrongSelection(maker, recompute, parts, rounding) : null);
 }
 
