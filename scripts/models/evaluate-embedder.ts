@@ -8,7 +8,7 @@ import { EmbeddingService } from '../../src/models/embedding/embedding-service.t
 import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawEmbeddingPairs, type PairLanguages } from '../train/documents/embedding-pairs.ts';
-import type { PhrasingSide } from '../../src/data/generators/relations.ts';
+import type { PhrasingSide } from '../../src/data/generators/facts-and-relations.ts';
 import { exactBackend } from '../../src/retrieval/vectors/exact-index.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';

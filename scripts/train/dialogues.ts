@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import type { Grammar } from '../../src/base/language-phrasings.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import type { PhrasingSide } from '../../src/data/generators/relations.ts';
+import type { PhrasingSide } from '../../src/data/generators/facts-and-relations.ts';
 import { readOptions } from '../run-script.ts';
 import { CURRICULUM, PRACTICE, weighted, type TrainingLayout, type TrainingStage } from './documents/curriculum.ts';
 import { drawEmbeddingPairs } from './documents/embedding-pairs.ts';

@@ -14,7 +14,7 @@ import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { greedyAnswer } from '../open-parts.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 import { grammars } from '../../src/base/language-phrasings.ts';
-import { drawRelation, USER, drawRelationValue } from '../../src/data/generators/relations.ts';
+import { drawRelation, USER, drawRelationValue } from '../../src/data/generators/facts-and-relations.ts';
 import { statement } from '../../src/data/generators/word-facts.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -21,7 +21,8 @@ const config = {
   arms: ['none', 'oracle', 'rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-wrong'],
   '// topK': 'Maximum number of memories retrieved for a question.',
   topK: 5,
-  '// limit': 'Approximate number of questions; whole users are drawn by the seed.',
+  '// limit':
+    'Approximate number of questions: users are drawn at random, by the seed, until about so many are reached.',
   limit: 60,
   '// seed': 'The same seed draws the same users, orders and samples.',
   seed: 7,
@@ -37,7 +38,7 @@ const memory = (memoryId: string, createdAt: string, [content, value, relation]:
   relation,
 });
 
-/** A memory, another that no question needs, and a question about the first. */
+/** A memory, a second one that no question needs, and a question about the first. */
 const records = [
   memory('m1', '2026-03-01T09:00:00Z', ['My dog is called Brenko.', 'Brenko', 'dog']),
   memory('m2', '2026-03-02T09:00:00Z', ['I work at the harbour in Turin.', 'harbour', 'work']),

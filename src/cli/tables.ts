@@ -29,7 +29,7 @@ import {
   type ReportContent,
   storedReports,
   writeReports,
-} from './redraw-reports.ts';
+} from './stored-reports.ts';
 import { openStoredRuns } from './stored-runs.ts';
 
 const CHUNK_CHARACTERS = 65_536;

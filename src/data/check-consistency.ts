@@ -5,7 +5,7 @@ import type { Placed } from './parse-record.ts';
 import type { DatasetRecords } from './read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
 import { byAge } from './visible-memories.ts';
-import type { Report } from './dataset-finding.ts';
+import type { Report } from './dataset-problem.ts';
 import { mismatch } from './check-schema.ts';
 
 /** Key of an id among all users, since ids are unique only within a user. */

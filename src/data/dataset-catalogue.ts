@@ -11,7 +11,7 @@ import type { WrittenRecord } from './record-schemas.ts';
 /** A public data set, whose file users download: what it is, its licence, and where the file is. */
 export type PublicDatasetEntry = ReturnType<typeof publicDatasets>[number];
 
-/** A data set known by name: shipped, generated from a seed, or both. */
+/** A data set known by name, as `list datasets` shows it: shipped, generated from a seed, or both. `dataset-source.ts` opens one. */
 export interface CatalogueEntry {
   readonly name: string;
   readonly ships: boolean;
@@ -20,7 +20,7 @@ export interface CatalogueEntry {
   readonly users: number;
   readonly memories: number;
   readonly items: number;
-  /** Hash of the file; if it does not ship, of the file that the preset seed and users generate. */
+  /** Hash of the file; of one that does not ship, of what the generator writes with its preset seed and users. */
   readonly sha256: string;
 }
 

@@ -2,7 +2,7 @@ import { BenchError } from '../base/bench-error.ts';
 import type { FileLines } from './text-file.ts';
 import { parseRecord, type Placed } from './parse-record.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
-import type { Report } from './dataset-finding.ts';
+import type { Report } from './dataset-problem.ts';
 import { mismatch } from './check-schema.ts';
 
 /** The records of a file in the order of its lines, before they are checked against one another. */

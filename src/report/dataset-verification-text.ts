@@ -4,7 +4,7 @@ import { printable } from '../render/printable.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { formatNumber, countText } from '../render/format-number.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
-import type { Finding } from '../data/dataset-finding.ts';
+import type { Finding } from '../data/dataset-problem.ts';
 
 const MAX_FINDINGS = 50;
 const SHOWN_HASH = 12;

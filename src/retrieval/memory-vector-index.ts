@@ -21,8 +21,8 @@ export function searchResult({ memory, score }: ScoredMemory): MemorySearchResul
 }
 
 /**
- * Memories, usually of one user, with their vector index. The index cannot remove single rows: a removal marks it for a
- * rebuild from the stored vectors, which the next search does.
+ * Memories, usually of one user, with their vector index. The index cannot remove single rows: after a
+ * removal, the next search rebuilds it from the stored vectors.
  */
 export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
   readonly #createIndex: () => VectorIndex;
@@ -85,7 +85,7 @@ export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
   /** Returns the `k` memories nearest to a unit vector, best first; of equal scores, older first. */
   search(vector: Float32Array, k: number): ScoredMemory<Memory>[] {
     if (this.#needsRebuild) this.rebuild();
-    // Backends return equal scores in any order: request more rows until the cut lies between different scores.
+    // Backends return equal scores in any order: request more rows until the last one scores less than the k-th.
     let requested = Math.min(k + 1, this.size);
     let { ids, scores } = this.#index.search(vector, requested);
     while (requested < this.size && scores[k - 1] === scores[requested - 1]) {

@@ -1,6 +1,6 @@
 import type { Grammar } from '../../../src/base/language-phrasings.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import type { PhrasingSide } from '../../../src/data/generators/relations.ts';
+import type { PhrasingSide } from '../../../src/data/generators/facts-and-relations.ts';
 
 /** Attention between memories in training: full (`text`), none beyond the header, or only from recomputed first tokens. */
 export type TrainingLayout = 'text' | 'blocks' | 'parallel' | 'link' | 'none';

@@ -10,7 +10,7 @@ import {
   drawRelationValue,
   type Relation,
   type Subject,
-} from '../../../src/data/generators/relations.ts';
+} from '../../../src/data/generators/facts-and-relations.ts';
 import { drawSubjects } from './training-facts.ts';
 import { question, statement } from '../../../src/data/generators/word-facts.ts';
 

@@ -5,7 +5,7 @@ import { containsTokens } from '../../../src/data/normalise-text.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { CURRICULUM } from './curriculum.ts';
 import { drawTrainingDocument, type TrainingDocument } from './training-document.ts';
-import type { PhrasingSide } from '../../../src/data/generators/relations.ts';
+import type { PhrasingSide } from '../../../src/data/generators/facts-and-relations.ts';
 import type { QuestionKind } from './training-facts.ts';
 
 /** One question to a model; the segments of its prompt are tokenised one by one behind BOS. */

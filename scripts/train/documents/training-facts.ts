@@ -8,7 +8,7 @@ import {
   drawRelationValue,
   type Relation,
   type Subject,
-} from '../../../src/data/generators/relations.ts';
+} from '../../../src/data/generators/facts-and-relations.ts';
 import { drawValue } from '../../../src/data/generators/draw-value.ts';
 import { statement } from '../../../src/data/generators/word-facts.ts';
 

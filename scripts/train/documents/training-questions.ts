@@ -10,7 +10,7 @@ import {
   drawRelationValue,
   type Relation,
   type Subject,
-} from '../../../src/data/generators/relations.ts';
+} from '../../../src/data/generators/facts-and-relations.ts';
 import type { Fact, QuestionKind } from './training-facts.ts';
 import type { TrainingTask } from './training-tasks.ts';
 import { formatAnswer } from '../../../src/data/generators/fill-template.ts';

@@ -15,7 +15,7 @@ import {
   relationTopic,
   type Relation,
   type Subject,
-} from '../../../src/data/generators/relations.ts';
+} from '../../../src/data/generators/facts-and-relations.ts';
 import type { QuestionKind, TrainingLine } from './training-facts.ts';
 import { drawValue } from '../../../src/data/generators/draw-value.ts';
 import { formatAnswer, fillTemplate } from '../../../src/data/generators/fill-template.ts';

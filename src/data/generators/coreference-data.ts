@@ -1,5 +1,5 @@
 import type { GrowingUser } from './growing-user.ts';
-import { namesNoPerson, relationTopic, USER, type Subject } from './relations.ts';
+import { namesNoPerson, relationTopic, USER, type Subject } from './facts-and-relations.ts';
 import { growingData, type GrowthScope } from './growing-data.ts';
 
 const USERS = 60;

@@ -11,7 +11,7 @@ import {
   type Subject,
   topicKey,
   USER,
-} from './relations.ts';
+} from './facts-and-relations.ts';
 import { drawValue } from './draw-value.ts';
 import { exchange } from './generated-records.ts';
 import { statement } from './word-facts.ts';

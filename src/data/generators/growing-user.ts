@@ -3,7 +3,7 @@ import type { SeededRandom } from '../../base/seeded-random.ts';
 import { containsTokens } from '../normalise-text.ts';
 import type { HistoryMessage } from '../record-schemas.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
-import { type PhrasingSide, type Relation, type Subject, USER } from './relations.ts';
+import { type PhrasingSide, type Relation, type Subject, USER } from './facts-and-relations.ts';
 import { formatTime, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
 import { question, statement } from './word-facts.ts';
 

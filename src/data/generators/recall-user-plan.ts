@@ -1,7 +1,7 @@
 import type { Grammar } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { FactBook, type FactCategory } from './fact-book.ts';
-import { canChange, USER, type Relation, type Subject } from './relations.ts';
+import { canChange, USER, type Relation, type Subject } from './facts-and-relations.ts';
 
 /** Numbers of questions to one user by kind; ten in all. */
 export interface QuestionPlan {

@@ -5,7 +5,7 @@ import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawEvaluationUsers } from './recall-data.ts';
 import { FactBook } from './fact-book.ts';
 import { isHeldOutValue } from './draw-value.ts';
-import { type Relation, relationTopic, USER } from './relations.ts';
+import { type Relation, relationTopic, USER } from './facts-and-relations.ts';
 
 const countBy = (labels: readonly string[]): Record<string, number> =>
   Object.fromEntries(labels.map((label) => [label, labels.filter((other) => other === label).length]));

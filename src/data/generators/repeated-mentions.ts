@@ -1,6 +1,6 @@
 import { grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { drawRelation, drawRelationValue, type Relation, USER } from './relations.ts';
+import { drawRelation, drawRelationValue, type Relation, USER } from './facts-and-relations.ts';
 import { ASKED_MS, DAY_MS, retrievalMemory } from './retrieval-users.ts';
 import { formatTime, ordinal } from './generated-records.ts';
 import { question, statement } from './word-facts.ts';

@@ -2,7 +2,7 @@ import { grammars } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawChineseFacts } from './chinese-facts.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
-import { canChange, type Fact, type Subject, USER } from './relations.ts';
+import { canChange, type Fact, type Subject, USER } from './facts-and-relations.ts';
 import { statement } from './word-facts.ts';
 
 /** A memory of a retrieval set before it gets id and time. */

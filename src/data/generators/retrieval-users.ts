@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import { USER } from './relations.ts';
+import { USER } from './facts-and-relations.ts';
 import {
   type PlannedChain,
   type PlannedMemory,

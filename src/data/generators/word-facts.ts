@@ -1,7 +1,7 @@
 import type { Grammar } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { fillTemplate } from './fill-template.ts';
-import type { Subject, Relation, PhrasingSide, Fact } from './relations.ts';
+import type { Subject, Relation, PhrasingSide, Fact } from './facts-and-relations.ts';
 
 /** The words for a subject: "my sister's" and "my sister". @param own true for "my", false for "the user's" */
 function subjectWords({ voices }: Grammar, subject: Subject, own: boolean): { possessive: string; nominative: string } {

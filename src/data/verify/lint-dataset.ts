@@ -6,7 +6,7 @@ import { holdsWords, wordForm } from '../split-words.ts';
 import type { Placed } from '../parse-record.ts';
 import type { DatasetRecords } from '../read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../record-schemas.ts';
-import type { Finding, LintRule } from '../dataset-finding.ts';
+import type { Finding, LintRule } from '../dataset-problem.ts';
 
 type Draft = Omit<Finding, 'line'>;
 

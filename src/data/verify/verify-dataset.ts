@@ -4,7 +4,7 @@ import { fileSource, type DatasetSource } from '../dataset-source.ts';
 import { readRecords } from '../read-records.ts';
 import { datasetStatistics } from './dataset-statistics.ts';
 import { lintDataset } from './lint-dataset.ts';
-import type { Finding, Rule } from '../dataset-finding.ts';
+import type { Finding, Rule } from '../dataset-problem.ts';
 
 export type Verification = Awaited<ReturnType<typeof verifySource>>;
 

@@ -25,7 +25,7 @@ const restoredShape = z.object({ n_restored: count });
 export class SlotKvFiles implements SavableSequence {
   readonly #parts;
 
-  /** @param parts `cells` of the session; the slot may still hold cells that the session has truncated */
+  /** @param parts `cells`: what the session holds; the slot may hold more, until it drops truncated cells at its next request */
   constructor(parts: Readonly<{ connection: ServerConnection; slot: Slot; cells: SessionCells; folder: string }>) {
     this.#parts = parts;
   }

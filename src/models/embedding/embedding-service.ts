@@ -22,7 +22,7 @@ export interface EmbeddingServiceOptions {
 /**
  * Embeds texts as unit vectors, so that an inner product is a cosine. Vectors are cached by the hash of the text, and the
  * model is loaded at first use. A text without content (empty, or white space only) has the zero vector and is similar to
- * nothing; a model would make it similar to any short text.
+ * nothing; embedded by a model, it would be similar to any short text.
  *
  * @example
  * ```ts

@@ -26,7 +26,7 @@ export const embedderFiles = {
   optional: [MODULES, POOLING, LIMITS, PROMPTS],
 } as const;
 
-/** Supported modules: the encoder, pooling, and normalisation, which is always done. */
+/** Supported modules: the encoder, pooling, and normalisation, which is done whether or not it is listed. */
 const SUPPORTED_MODULES = /\.(?:Transformer|Pooling|Normalize)$/;
 const POOLING_MODES: Readonly<Record<string, Pooling>> = {
   pooling_mode_mean_tokens: 'mean',
@@ -74,7 +74,7 @@ export function readEmbedderFolder(folder: string) {
     weightsPath,
     tokenizer: tokenizer!,
     tokenizerConfig: tokenizerConfig!,
-    // Tokenizers without a limit state a huge value, or none. Infinity if no file states a limit.
+    // The smallest limit that a file states; some state a huge value for none. Infinity if none does.
     maxTokens: Math.min(
       ...(limits.filter((limit) => typeof limit === 'number' && limit > 0 && limit < 1e9) as number[]),
     ),

@@ -15,11 +15,11 @@ const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 export function armResultsTable(results: RunResults): Table {
   const { run, arms } = results;
   const primary = primaryMetric(run);
-  // Counts of the arm that answered the most items.
-  const most = (metric: string) => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
-  const absent = most('abstention');
-  const answerable = most(primary.name) - (primary.declared.ofAbsent ? absent : 0);
-  const silent = formatNumber((100 * absent) / (answerable + absent), 1);
+  /** The largest count of items over the arms: an arm leaves out its failed turns. */
+  const largestCount = (metric: string) => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
+  const absent = largestCount('abstention');
+  const answerable = largestCount(primary.name) - (primary.declared.ofAbsent ? absent : 0);
+  const ofDeclining = formatNumber((100 * absent) / (answerable + absent), 1);
   const counts =
     run.unknownQuality === null ? `${answerable} answerable and ${absent} absent items` : `${run.dataset.items} items`;
   const hasFidelity = namesItsMetric(run) && arms.some((arm) => arm.fidelity !== undefined);
@@ -48,7 +48,7 @@ export function armResultsTable(results: RunResults): Table {
       ...(absent === 0
         ? []
         : [
-            `Task success counts a declined absent item as right: an arm that declines every question has ${silent} %.`,
+            `Task success counts a declined absent item as right: an arm that declines every question has ${ofDeclining} %.`,
           ]),
       ...evidenceNote(results),
       cacheHitsNote(arms),
@@ -57,7 +57,7 @@ export function armResultsTable(results: RunResults): Table {
   });
 }
 
-/** Tokens per turn. Positions are shown only if blocks of an arm share them, so that it has more cells than positions. */
+/** Tokens per turn. The column of positions is shown only if some arm has more cells than positions. */
 function tokensBlock(arms: readonly ArmResults[]): ArmBlock {
   const sharesPositions = ({ hitRate, tokens }: ArmResults): boolean =>
     hitRate !== null && tokens !== null && tokens.positions < tokens.prompt + tokens.kvResident;

@@ -37,7 +37,7 @@ export interface RetrievedRecord extends QueryRecord {
 }
 
 /**
- * Strategy `hinted`: prepares a question without access to memories, then searches a hierarchical memory by the resulting hints.
+ * Strategy `hinted`: derives hints from the question alone, then searches a hierarchical memory by them.
  *
  * @example
  * ```ts
@@ -69,7 +69,7 @@ export class HintedRetriever implements Retriever {
     this.#preparation = new PreRetrieval(options.config, { embed, examples, probes, model: options.model });
   }
 
-  /** Adds memories as the port specifies. @throws BenchError also `bad-data` for an invalid `createdAt` or `links` */
+  /** Adds memories as `Retriever` specifies. @throws BenchError also `bad-data` for an invalid `createdAt` or `links` */
   async addMemories(memories: readonly NewMemory[]): Promise<number> {
     const stored = await embedMemories(this.#embeddings, memories);
     const dimension = await this.#embeddings.dimension();

@@ -32,7 +32,7 @@ const promptSegment = object({
 const droppedPart = object({
   part: z.enum(['memory', 'history', 'system']),
   id: z.string(),
-  /** Null if they were not counted, because the budget was full already. */
+  /** Null if they were not counted: the budget was already full. */
   tokens: z.number().nullable(),
   rule: z.enum(['memory-budget', 'history-budget', 'history-turns', 'forced-truncation']),
 });
@@ -41,14 +41,14 @@ export const budget = object({
   ...numbers('windowTokens', 'reserveTokens', 'memoryLimitTokens', 'memoryTokens', 'historyTokens'),
   /** BOS, system prompt, query, footer and answer prefix. */
   fixedTokens: z.number(),
-  /** Tokens that share the position of another token: they take a cell, but no further position. */
+  /** Tokens that share the position of another token: each takes a cell, but no position of its own. */
   sharedTokens: z.number(),
   /** Cells of sink tokens before blocks, which are not in the prompt; missing if there are none. */
   sinkTokens: z.number().exactOptional(),
   /** Positions left. */
   freeTokens: z.number(),
   dropped: list(droppedPart),
-  /** Everything but the query was dropped, since even the fixed part was too long. */
+  /** True if even the fixed part did not fit, so that only the query and an answer prefix are left. */
   forced: z.boolean(),
   warnings: list(z.string()),
 });

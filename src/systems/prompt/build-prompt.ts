@@ -28,7 +28,7 @@ import { type TokenId, type TokenRange } from '../../engine/token-id.ts';
 
 /** Default reserve for the answer, in tokens; at most a quarter of the window. */
 const RESERVE_TOKENS = 512;
-/** Memories get at most this share of the window that reserve and fixed part leave. */
+/** Default share, for memories, of the tokens that the reserve and the fixed part leave. */
 const MEMORY_SHARE = 0.5;
 
 export interface PromptParts {
@@ -65,8 +65,8 @@ export interface PromptRules {
   /** Share of the remaining window that memories may take. Default 0.5. */
   readonly memoryShare?: number;
   /**
-   * Cells of the context, set only if all memories start at the same position (`parallel`). They may then fill all remaining
-   * cells, of which there can be more than positions. Default: as many cells as positions.
+   * Only for `parallel`, where all memories start at one position: cells of the context, which may be more than positions.
+   * Memories may then fill all that remain. Default: as many cells as positions.
    */
   readonly cellTokens?: number;
   /** Cells per memory for sink tokens, which are not in the prompt; subtracted from the history's budget. Default 0. */
@@ -79,7 +79,7 @@ export interface PromptRules {
 export interface BuiltPrompt {
   readonly info: PromptInfo;
   readonly tokenIds: readonly number[];
-  /** Length of the KV prefix: header and memory lines up to the last one that can be injected; 0 if none can. */
+  /** Length of the KV prefix: tokens from the start to the end of the last memory line that can be injected; 0 if none can. */
   readonly prefixTokens: number;
   /** The memories in the prompt, in prompt order, each once. */
   readonly memories: readonly MemorySearchResult[];
@@ -96,8 +96,8 @@ export function reserveFor(windowTokens: number, requestedTokens?: number): numb
 }
 
 /**
- * Builds the prompt: the fixed part, memories in at most half of the rest, then the newest history. If that is still too
- * long, only the query is left.
+ * Builds the prompt: the fixed part, memories in their share of the rest, then the newest history. If even the fixed part
+ * does not fit, only the query is left.
  * @throws BenchError `bad-option` if the reserve leaves nothing, `context-overflow` if the query alone is too long
  */
 export function buildPrompt(
@@ -187,7 +187,7 @@ function forced(parts: PromptParts, planned: Content, { tokenizer, form }: Promp
       'shorten the query, lower --reserve, or choose a model with a larger window',
     );
   }
-  const drop = (part: DroppedPart['part'], id: string, tokensOfPart = 0): DroppedPart => ({
+  const drop = (part: DroppedPart['part'], id: string, tokensOfPart: number | null = null): DroppedPart => ({
     part,
     id,
     tokens: tokensOfPart,
@@ -301,7 +301,7 @@ export function prefixParts({ info, tokenIds, prefixTokens, ranked }: BuiltPromp
   return { header, lines, suffix: tokenIds.slice(prefixTokens), question, ranked };
 }
 
-/** The question's token range in a suffix; the token before it if the question is empty. */
+/** The question's token range in a suffix; if the question is empty, the range of the token before it. */
 export function questionRange(segments: readonly Pick<PromptSegment, 'role' | 'tokenIds'>[]): TokenRange {
   const place = segments.findLastIndex(({ role }) => role === 'query');
   const end = segments.slice(0, place + 1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);

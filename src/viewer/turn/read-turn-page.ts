@@ -13,7 +13,7 @@ import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { TurnRef } from '../links.ts';
 import { type AnsweredTurn, type DisplayTurn, turnForDisplay } from '../turn-for-display.ts';
 
-/** Reads the facts of a run that pages of its turns show. @throws BenchError `not-found` */
+/** Reads what the page of a turn shows about its run. @throws BenchError `not-found` */
 export function turnPageRun(database: BenchDatabase, runName: string, hidden: HiddenTexts) {
   const run = findRunByName(database, runName);
   const { id, name, suite, model, dataset, plan } = run;
@@ -29,7 +29,7 @@ export function turnPageRun(database: BenchDatabase, runName: string, hidden: Hi
   };
 }
 
-/** The facts of a run that pages of turns show; `hiddenTexts` is the reason why hashes replace texts, or null. */
+/** What the page of a turn shows about its run; `hiddenTexts` is the reason why hashes replace texts, or null. */
 export type TurnPageRun = ReturnType<typeof turnPageRun>;
 
 /** The turns of an item, sorted by arm, repeat and turn. @throws BenchError `not-found` for an unknown item */
@@ -91,7 +91,7 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
  */
 export type TurnModel = ReturnType<typeof readTurnPage>;
 
-/** The turn of the arm's reference, or else of the baseline; none if the arm differs from the baseline only in settings. */
+/** The same turn of the arm's reference. Without one: of the baseline, unless the arm is the baseline with other settings. */
 function comparedByDefault(
   { arm, repeat, turn }: DisplayTurn,
   siblings: readonly DisplayTurn[],

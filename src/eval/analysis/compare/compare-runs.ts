@@ -15,7 +15,7 @@ export type RunSummary = ReturnType<typeof summary>;
 export type RunsComparison = ReturnType<typeof compareRuns>;
 
 export interface ComparisonOptions {
-  /** `rag`, or `rag/dki`; all that both runs have by default. */
+  /** `rag`: in both runs; `rag/dki`: rag of the first with dki of the second. Default: all arms that both runs have. */
   readonly arms?: readonly string[] | undefined;
   readonly force: boolean;
   readonly seed: number;

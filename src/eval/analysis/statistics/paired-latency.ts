@@ -4,7 +4,7 @@ import { differences, mean, type Pair, unitTotals } from './observations.ts';
 import { meanDifference } from './paired-difference.ts';
 import { MIN_USERS, LEVEL } from './verdict.ts';
 
-/** The mean of ln(a ÷ b) over paired turns, its sums by user, and the geometric means of both, ms. */
+/** The mean of ln(a ÷ b) over paired turns, its sums by user, and the geometric means of a and of b in ms. */
 export type LatencyRatio = ReturnType<typeof pairedLatency>;
 
 /** Compares durations in ms turn by turn, by ln(a ÷ b). @throws RangeError without pairs, or if one is not positive */
@@ -24,7 +24,7 @@ export function pairedLatency(pairs: readonly Pair[]) {
   };
 }
 
-/** The largest log-ratio that the A/A twin's interval allows between two arms that do the same work. */
+/** Noise between arms that do the same work: the largest log-ratio within the interval of the A/A twin. */
 export function noiseFloor({ low, high }: Interval): number {
   return Math.max(Math.abs(low), Math.abs(high));
 }

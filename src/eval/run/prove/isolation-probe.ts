@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { grammars } from '../../../base/language-phrasings.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { drawPreference, factKey, USER, drawRelationValue } from '../../../data/generators/relations.ts';
+import { drawPreference, factKey, USER, drawRelationValue } from '../../../data/generators/facts-and-relations.ts';
 import { holdsWords } from '../../../data/split-words.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';

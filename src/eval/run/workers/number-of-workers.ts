@@ -7,7 +7,7 @@ import type { Suite } from '../suite.ts';
 
 const MAX_AUTO = 4;
 
-/** Resolves `--workers`; removes it for a single process. @throws BenchError `bad-option` if several cannot work */
+/** Resolves `--workers`, left out if one process takes all turns. @throws BenchError `bad-option` if several cannot be used */
 export function withWorkers(
   { workers, ...options }: BenchConfig,
   suite: Pick<Suite, 'timesAreResults'>,
@@ -20,7 +20,11 @@ export function withWorkers(
     return count === 1 ? options : { ...options, workers: count };
   }
   if (obstacle === undefined) return { ...options, workers };
-  throw new BenchError('bad-option', `--workers ${workers}: ${obstacle}`, 'drop it: one process takes all turns then');
+  throw new BenchError(
+    'bad-option',
+    `--workers ${workers}: ${obstacle}`,
+    'leave it out: one process takes all turns then',
+  );
 }
 
 /** Limits workers to one per user: idle workers would take cores from the others. */
@@ -37,7 +41,7 @@ function obstacleToWorkers(
 ): string | undefined {
   if (!canStart) return 'this program starts no workers';
   if (config.kvStore !== undefined) {
-    return 'what a turn finds in a KV store that users share (--kv-store) would depend on which worker came first';
+    return 'users share the KV store (--kv-store): what a turn finds there would depend on which worker was faster';
   }
   if (config.engineUrl !== undefined || config.llamaServer !== undefined) {
     return 'a model server has one cache and one set of counters for all workers';

@@ -15,10 +15,10 @@ interface UnitHooks {
   readonly warmsUp: boolean;
 }
 
-/** Claims and runs units of a run until none is left. @throws the reason of `signal`; finished users are stored */
+/** Claims and runs units of a run until none is left. @throws the reason of `signal` if it aborts; users finished before are stored */
 export async function runClaimedWork(
   bench: RunBench,
-  selfTested: () => Promise<CellsSelfTest | undefined>,
+  cellsSelfTest: () => Promise<CellsSelfTest | undefined>,
   { onTurn, onUser, warmsUp }: UnitHooks,
 ): Promise<void> {
   const { claims, clock, database, runId, sample } = bench;
@@ -31,7 +31,7 @@ export async function runClaimedWork(
       await clock.time('warmUp', () => warmUp(userRun, cheapest.item, claims.signal));
     }
     isWarm = true;
-    prover ??= new TurnProver(bench, sample, await selfTested());
+    prover ??= new TurnProver(bench, sample, await cellsSelfTest());
     // Deletes what an interrupted process and the warm-up have stored.
     new TurnRepository(database).deleteUser(runId, user.userId);
     if (bench.sharesStore) await bench.dropKv(user.userId);
@@ -52,7 +52,7 @@ export async function runClaimedWork(
   }
 }
 
-/** Probes the open arms of a run; null if no arm is given retrieved memories. */
+/** Probes the open arms of a run; null if the run has none to probe. */
 export async function probeOpenArms(
   { arms, database, engine, keeper, runId, users, settings }: RunBench,
   signal: AbortSignal,
@@ -66,6 +66,7 @@ export async function probeOpenArms(
   // Deletes the sessions of an interrupted probe.
   new SessionRepository(database).deleteBeginningWith(sessionPrefix(runId));
   const subject = { runId, engine, keeper, systems, topK, threshold };
+  // The meter of each arm must book what the probe evaluates.
   let probe = () => probeIsolation(subject, seed, { askers: probeAskers(questions), signal });
   for (const { recorder } of arms) {
     const work = probe;

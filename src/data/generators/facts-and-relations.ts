@@ -10,7 +10,7 @@ export type Subject =
   | { readonly kind: 'role'; readonly name: string }
   | { readonly kind: 'named'; readonly name: string };
 
-/** An attribute that can be any noun: "spare umbrella", and without qualifiers its head noun, "umbrella". */
+/** An attribute, such as "spare umbrella", and its head noun without qualifiers, "umbrella". */
 export interface OpenAttribute {
   readonly attribute: string;
   readonly head: string;
@@ -72,12 +72,12 @@ export function drawRelationValue(random: SeededRandom, { grammar, valueKind }: 
   return drawValue(random, grammar, valueKind, heldOut);
 }
 
-/** True if neither attribute nor value is a person whom a later pronoun could mean. */
+/** True for a fixed attribute whose value is no name: a later "she" cannot mean the value. */
 export function namesNoPerson({ open, valueKind }: Relation): boolean {
   return !open && valueKind !== 'name';
 }
 
-/** True if the wording of an update, "my … is now …", fits the relation, and its value can change in a life. */
+/** True if the wording of an update, "my … is now …", fits the relation, and the value can change during a life. */
 export function canChange({ open, statements, grammar, attribute }: Relation): boolean {
   return open ? statements.known.includes(grammar.generic.statements.known[0]!) : !grammar.lasting.includes(attribute);
 }
@@ -91,7 +91,7 @@ export function factKey(subject: Subject, { attribute }: Relation): string {
   return `${subjectName(subject)}|${attribute}`;
 }
 
-/** Topics by attribute: the first of the attributes that a question cannot tell apart. */
+/** Attributes that a question cannot tell apart form a topic, which has the name of the first of them. */
 const topics = Object.fromEntries(
   Object.values(grammars).map((grammar) => [
     grammar.language,
@@ -99,7 +99,7 @@ const topics = Object.fromEntries(
   ]),
 );
 
-/** The topic of a relation is wider than its attribute: if "wife" is stored, "partner's name" has an answer. */
+/** A topic is wider than an attribute: "wife" and "partner's name" share one, so a stored wife answers a question about the partner. */
 export function relationTopic({ grammar, head }: Relation): string {
   return topics[grammar.language]!.get(head) ?? head;
 }

@@ -12,7 +12,7 @@ import { displayPath, printLines } from './output.ts';
 export interface ReportContent {
   readonly folder: string;
   readonly runs: readonly RunResults[];
-  /** Outcomes of the turns of a single run. */
+  /** Text of the file of outcomes, which only the report of a single run has. */
   readonly outcomes?: string;
 }
 
@@ -35,7 +35,7 @@ function drawnReports(folders: readonly string[]): ReportContent[] {
   return [...reports, ...groups];
 }
 
-/** Updates the marks of a report's arms from the registry, and nothing else. */
+/** Takes the marks of a report's arms, which figures draw, from the registry; changes nothing else. */
 async function renewMarks(folder: string): Promise<void> {
   const document = reportDocument(folder) as {
     readonly arms: readonly { readonly arm: string; readonly traits: { mark: Mark } }[];

@@ -1,6 +1,6 @@
 import type { BenchError } from '../base/bench-error.ts';
 
-/** Rules that every data set must meet, as findings name them. */
+/** Rules that every data set must meet. */
 export type Rule =
   | 'schema'
   | 'header'
