@@ -20,6 +20,7 @@ import type { MemorySystem } from '../systems/memory-system.ts';
 import { ConversationLog } from '../systems/conversation-log.ts';
 import { MemoryKeeper } from '../systems/memory-keeper.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../systems/prefill/dual-factor-gate.ts';
+import { RetrievalCounts } from '../systems/retrieval-counts.ts';
 import { SystemPool } from '../systems/system-pool.ts';
 
 /** Options of `openSystem`; all have defaults. */
@@ -91,6 +92,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK, threshold });
     const memories = new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });
     const openStore = openStoreOnce(join(folder, 'store'), config.kvBytes);
+    const retrievals = new RetrievalCounts();
     const pool = await SystemPool.open(sessions, async (place) => {
       const session = await engine.openSession(`system-${place}`);
       return arm!.open({
@@ -98,7 +100,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
         memories,
         log: new ConversationLog(database),
         rules: promptRules(config),
-        ...{ topK, threshold, openStore },
+        ...{ topK, threshold, openStore, retrievals },
         warn: (message) => process.emitWarning(message, 'DkiBenchWarning'),
       });
     });

@@ -28,6 +28,7 @@ import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { KvOperations } from '../kv/kv-operations.ts';
 import { type MemoryKeeper, type RetrievalSettings, retrieveForTurn } from './memory-keeper.ts';
+import type { RetrievalCounts } from './retrieval-counts.ts';
 
 /** An engine, and the session that a system answers in. */
 export interface OpenEngine {
@@ -48,12 +49,15 @@ export interface SystemParts {
   readonly topK: number;
   /** Memories that score lower are not retrieved; −1 retrieves all. */
   readonly threshold: number;
+  /** Counts for the placement `stable`. Default: the system's own, empty at first. A pool's systems share them. */
+  readonly retrievals?: RetrievalCounts;
   /** Receives warnings, such as "kept 20/50 history messages". */
   readonly warn: (message: string) => void;
 }
 
 /** All parts of one system: the shared ones, and those in which systems differ. */
 export interface TurnParts extends SystemParts, RetrievalSettings {
+  readonly retrievals: RetrievalCounts;
   readonly openStrategy: (opened: OpenEngine) => Promise<PrefillStrategy>;
   /** All memories start at the same position, so they may fill all remaining cells of the context. */
   readonly fillsCells?: boolean;
@@ -100,12 +104,13 @@ export async function answerTurn(
   const history = turnHistory(request, parts);
   clock.end('assemble');
   const retrieved = await retrieveForTurn(request, parts, history);
-  await forgetRemoved(retrieved, strategy, userId);
+  const stableOrder = parts.retrievals.count(userId, retrieved.memories);
+  await forgetRemoved(retrieved, { strategy, retrievals: parts.retrievals }, userId);
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);
   const form = formFor(opened, rules, request);
   const answerPrefix = chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix, request);
-  const frame = { query, systemPrompt: systemPromptFor(request, rules), historyTurns, answerPrefix };
+  const frame = { query, systemPrompt: systemPromptFor(request, rules), historyTurns, answerPrefix, stableOrder };
   // A new tokenizer per turn, so that each turn's time includes tokenising its prompt.
   const tokenizer = new PromptTokenizer(engine);
   const build = (content: Pick<PromptParts, 'memories' | 'history'>): Promise<BuiltPrompt> =>
@@ -181,8 +186,15 @@ async function storeKv({ record, keep }: Prefilled, areStored: () => boolean): P
   return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
 }
 
-async function forgetRemoved({ removed = [] }: RetrievedMemories, strategy: PrefillStrategy, userId: string) {
-  for (const memoryId of removed) await strategy.forget(userId, memoryId);
+async function forgetRemoved(
+  { removed = [] }: RetrievedMemories,
+  { strategy, retrievals }: Pick<OpenTurn, 'strategy'> & Pick<TurnParts, 'retrievals'>,
+  userId: string,
+): Promise<void> {
+  for (const memoryId of removed) {
+    retrievals.forget(userId, memoryId);
+    await strategy.forget(userId, memoryId);
+  }
 }
 
 /** False if another process removed a memory of this turn while it ran: then its KV must not be stored. */

@@ -53,7 +53,7 @@ export interface BenchSystem extends MemorySystem, AsyncDisposable {
    * reports them separately, as `trace.account.ahead`. Missing if the system cannot do it.
    */
   prepare?(userId: string, memories: readonly MemoryText[], options?: PrepareOptions): Promise<void>;
-  /** Deletes all stored KV. */
+  /** Deletes all stored KV, and forgets how often memories were retrieved. */
   reset(): Promise<void>;
 }
 

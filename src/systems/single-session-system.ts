@@ -1,7 +1,7 @@
 import type { EngineSession } from '../engine/engine-session.ts';
 import { meterDifference } from '../engine/token-meter.ts';
 import type { MemorySearchResult } from '../retrieval/retriever.ts';
-import { type Ahead, answerTurn, type OpenTurn, type TurnParts } from './answer-turn.ts';
+import { type Ahead, answerTurn, type OpenTurn, type SystemParts, type TurnParts } from './answer-turn.ts';
 import type {
   AddMemoryOptions,
   BenchSystem,
@@ -16,9 +16,10 @@ import { openPromptForm } from './prompt/chat-form.ts';
 import { type MemoryText, precomputedLines } from './prompt/precomputed-lines.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { formFor, systemPromptFor } from './prompt/build-prompt.ts';
+import { RetrievalCounts } from './retrieval-counts.ts';
 import { TurnQueue } from './turn-queue.ts';
 
-export interface SingleSessionParts extends TurnParts {
+export interface SingleSessionParts extends Omit<TurnParts, 'retrievals'>, Pick<SystemParts, 'retrievals'> {
   /** False: the strategy stores no KV, so forgetting a memory need not open the engine. */
   readonly storesKv: boolean;
   /** Computes a memory's blocks when it is added. Default false. */
@@ -38,7 +39,7 @@ function sessionQueue(session: EngineSession): TurnQueue {
 
 /** A system with one session, opened when first needed. Turns and changes of memories and KV run one at a time. */
 export class SingleSessionSystem implements BenchSystem {
-  readonly #parts: SingleSessionParts;
+  readonly #parts: SingleSessionParts & TurnParts;
   readonly #turns = new TurnQueue([undefined]);
   readonly #prepared = new Set<string>();
   #opening: Promise<OpenTurn> | undefined;
@@ -46,7 +47,7 @@ export class SingleSessionSystem implements BenchSystem {
   #ahead: Ahead | undefined;
 
   constructor(parts: SingleSessionParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts, retrievals: parts.retrievals ?? new RetrievalCounts() };
   }
 
   /** Answers after all earlier turns. @throws the signal's reason if aborted, BenchError `no-session` if closed */
@@ -131,6 +132,7 @@ export class SingleSessionSystem implements BenchSystem {
   reset(): Promise<void> {
     return this.#turns.runAlone(async () => {
       this.#prepared.clear();
+      this.#parts.retrievals.clear();
       await this.#opened?.strategy.reset();
     });
   }
@@ -143,6 +145,7 @@ export class SingleSessionSystem implements BenchSystem {
   }
 
   async #forget(userId: string, memoryId: string): Promise<number> {
+    this.#parts.retrievals.forget(userId, memoryId);
     if (!this.#parts.storesKv) return 0;
     // Forget what was prepared: the next `prepare` looks every memory up again, and finds the KV that is still stored.
     this.#prepared.clear();

@@ -260,9 +260,23 @@ export const faults: readonly Fault[] = [
   ...faultsIn('reuse', USER_RUN, [
     {
       name: 'stores are not emptied between repeats',
-      find: 'if (!sharesStore) for (const { system, recorder } of arms) await recorder.declared(() => system.reset());',
+      find: 'for (const { system, recorder } of arms) await recorder.declared(() => system.reset());',
       replace: '',
       run: ['--repeats', '2', '--limit', '12'],
+    },
+  ]),
+  ...faultsIn('reuse', 'src/systems/retrieval-counts.ts', [
+    {
+      name: 'users share counts of retrievals',
+      find: 'this.#users.get(userId) ?? new',
+      replace: '[...this.#users.values()][0] ?? new',
+      run: false,
+    },
+    {
+      name: 'counts of retrievals are not kept',
+      find: 'for (const id of ids) counts.get(id)!.times++;',
+      replace: '',
+      run: ['--arms', 'rag,rag-cached@order=stable'],
     },
   ]),
   ...faultsIn('reuse', 'src/systems/single-session-system.ts', [

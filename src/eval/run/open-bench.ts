@@ -6,6 +6,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { BenchSystem } from '../../systems/memory-system.ts';
+import { RetrievalCounts } from '../../systems/retrieval-counts.ts';
 import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
@@ -31,6 +32,7 @@ export interface OpenArm {
   readonly system: BenchSystem;
   readonly session: EngineSession;
   readonly recorder: TurnRecorder;
+  readonly retrievals: RetrievalCounts;
   readonly reopen: () => BenchSystem;
 }
 
@@ -123,9 +125,13 @@ async function openArms({ arms, parts, settings, stores }: PreparedSuite, runId:
     const { name, keepsSession } = arm.traits;
     const session = keepsSession ? await parts.engine.openSession(`${runId}/${name}`) : shared;
     const recorder = new TurnRecorder(parts.engine);
-    const reopen = (): BenchSystem =>
-      arm.open(recorder.parts(systemParts(parts, session, settings, memories), stores.opener(name)));
-    open.push({ arm, system: reopen(), session, recorder, reopen });
+    const retrievals = new RetrievalCounts();
+    const openSystem = (counts: RetrievalCounts): BenchSystem => {
+      const shared = { ...systemParts(parts, session, settings, memories), retrievals: counts };
+      return arm.open(recorder.parts(shared, stores.opener(name)));
+    };
+    const reopen = (): BenchSystem => openSystem(new RetrievalCounts());
+    open.push({ arm, system: openSystem(retrievals), session, recorder, retrievals, reopen });
   }
   return open;
 }

@@ -84,8 +84,8 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
   latency: {
     question: 'cache misses against hits, where the time to first token goes, and from which turn on KV pays off',
     arms: [
-      ...['rag', 'rag-cached', 'dki', 'dki-resident', 'dki-blocks', 'dki-blocks@built=ahead'],
-      ...['dki-link:4', 'dki-parallel', 'rag-twin'],
+      ...['rag', 'rag-cached', 'rag-cached@order=stable', 'dki', 'dki-resident', 'dki-blocks'],
+      ...['dki-blocks@built=ahead', 'dki-link:4', 'dki-parallel', 'rag-twin'],
     ],
     defaults: { limit: 200, repeats: 2 },
     timesAreResults: true,

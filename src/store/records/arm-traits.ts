@@ -31,6 +31,8 @@ export const armSettings = object({
   alpha: z.number().exactOptional(),
   labels: z.enum(['index', 'bullet']).exactOptional(),
   placement: z.enum(['chronological', 'rank', 'rank-last']).exactOptional(),
+  /** `stable`: the memories that were retrieved most often before come first, instead of `placement`. */
+  order: z.literal('stable').exactOptional(),
   /** How much of the remaining context window memories may take. */
   budget: z.enum(['half', 'all']).exactOptional(),
   template: z.enum(['plain', 'chat']).exactOptional(),

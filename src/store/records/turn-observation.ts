@@ -60,6 +60,8 @@ export const turnObservation = object({
     hidden: ids,
     /** Memories of the user in a part of the prompt that is not for memories. */
     elsewhere: ids,
+    /** Not where the arm's order places them, for `@order=stable`. Missing in older runs. */
+    misplaced: ids.exactOptional(),
     /** Number of shown memories that belong to the asking user. */
     own: tokens,
     holdsGold: z.boolean(),

@@ -119,6 +119,7 @@ export class ArmRegistry {
     requireSense(name, settings, definition.joins?.(argument) ?? null);
     const traits = this.#traits(name, found, alpha, blocks);
     requireInjection(name, definition, settings, traits.injects);
+    requireOrder(name, definition, settings, traits.retrieves);
     const needs = definition.requires?.(argument, alpha, blocks) ?? [];
     const arm: Arm = {
       traits,
@@ -194,6 +195,23 @@ function requireInjection(
   if (store !== undefined) refuse('injects no stored KV', 'drop @store');
 }
 
+/** @throws BenchError `bad-option` for `@order` on an arm that orders its memories by a rule of its own, or with `@placement` */
+function requireOrder(
+  name: string,
+  { name: arm, readsSummary = false }: ArmDefinition,
+  { order, placement }: ArmSettings,
+  retrieves: ArmTraits['retrieves'],
+): void {
+  if (order === undefined) return;
+  const refuse = (why: string, hint: string): never => {
+    throw new BenchError('bad-option', `--arms ${name}: ${why}`, hint);
+  };
+  if (placement !== undefined) refuse('@order and @placement both set the order of the memories', 'drop one of them');
+  if (readsSummary || (retrieves !== 'retrieved' && retrieves !== 'donor')) {
+    refuse(`@order is for arms that show retrieved memories one by one, and ${arm} does not`, 'set it on rag or dki');
+  }
+}
+
 /** The arm that all others are compared with. */
 const BASELINE = 'rag';
 
@@ -205,7 +223,8 @@ function exampleName({ name, argument }: ArmDefinition): string {
 }
 
 /** The run's prompt rules, changed by the arm's settings. */
-function rulesBy({ labels, placement, budget, template, answerPrefix }: ArmSettings, rules: SystemParts['rules']) {
+function rulesBy(settings: ArmSettings, rules: SystemParts['rules']): SystemParts['rules'] {
+  const { labels, order, placement = order, budget, template, answerPrefix } = settings;
   return {
     ...rules,
     ...(labels === undefined ? {} : { labels }),

@@ -37,6 +37,8 @@ export interface PromptParts {
   readonly systemPrompt: string;
   /** Best first. */
   readonly memories: readonly MemorySearchResult[];
+  /** Ids of the memories in the order of placement `stable`. Default: as in `memories`. */
+  readonly stableOrder?: readonly string[];
   /** Oldest first. */
   readonly history: readonly HistoryMessage[];
   /** Overrides `PromptRules.historyTurns` for this prompt. */
@@ -117,7 +119,7 @@ interface Content {
 }
 
 function planPrompt(parts: PromptParts, rules: PromptRules, writer: PromptWriter): BuiltPrompt {
-  const { windowTokens, cellTokens, memoryShare = MEMORY_SHARE, placement, prefix } = rules;
+  const { windowTokens, cellTokens, memoryShare = MEMORY_SHARE, prefix } = rules;
   const { systemPrompt, query, answerPrefix = '', historyTurns = rules.historyTurns ?? Infinity } = parts;
   const { tokenizer, form } = writer;
   const reserveTokens = reserveFor(windowTokens, rules.reserveTokens);
@@ -128,7 +130,7 @@ function planPrompt(parts: PromptParts, rules: PromptRules, writer: PromptWriter
   const memoryLimitTokens = cellTokens === undefined ? Math.floor(remainingTokens * memoryShare) : remainingCells;
   const write = lineWriter(rules);
   const selected = selectMemories(parts.memories, memoryLimitTokens, write, writer);
-  const memories = orderMemories(selected.kept, placement, prefix);
+  const memories = orderMemories(selected.kept, { ...rules, ...parts });
   const lines = memories.map((memory, index) => write(memory, index + 1));
   const sharedTokens = cellTokens === undefined ? 0 : positionsShared(lines.map((line) => tokenizer.count(line)));
   const sinkTokens = (rules.sinkTokens ?? 0) * lines.length;

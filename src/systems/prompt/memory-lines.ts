@@ -29,8 +29,8 @@ export function lineWriter(rules: { readonly labels: LabelStyle; readonly memori
   });
 }
 
-/** Order of the memories in the prompt: best first, best last, or by creation time and then id. */
-export type Placement = 'rank' | 'rank-last' | 'chronological';
+/** Order of the memories in the prompt: best first, best last, by creation time and then id, or most often retrieved first. */
+export type Placement = 'rank' | 'rank-last' | 'chronological' | 'stable';
 
 /** The memories that can be injected as KV prefix: all, or only the user's preferences. */
 export type PrefixMemories = 'all' | 'preferences';
@@ -49,14 +49,27 @@ export function chronological(memories: readonly MemorySearchResult[]): MemorySe
   return memories.toSorted((a, b) => compare(createdAt(a), createdAt(b)) || compare(a.memoryId, b.memoryId));
 }
 
+interface OrderRules {
+  readonly placement: Placement;
+  /** Default `all`. */
+  readonly prefix?: PrefixMemories;
+  /** Ids in the order of placement `stable`; by rank without it. */
+  readonly stableOrder?: readonly string[];
+}
+
 /** Orders memories for the prompt, with preferences first if only they form the prefix. @param memories in rank order */
 export function orderMemories(
   memories: readonly MemorySearchResult[],
-  placement: Placement,
-  prefix: PrefixMemories = 'all',
-) {
-  const ranked = placement === 'rank' ? memories : memories.toReversed();
-  const ordered = placement === 'chronological' ? chronological(memories) : ranked;
+  { placement, prefix = 'all', stableOrder = [] }: OrderRules,
+): readonly MemorySearchResult[] {
+  const place = ({ memoryId }: MemorySearchResult): number => stableOrder.indexOf(memoryId);
+  const orders: Readonly<Record<Placement, () => readonly MemorySearchResult[]>> = {
+    rank: () => memories,
+    'rank-last': () => memories.toReversed(),
+    chronological: () => chronological(memories),
+    stable: () => memories.toSorted((a, b) => place(a) - place(b)),
+  };
+  const ordered = orders[placement]();
   if (prefix === 'all') return ordered;
   return [...ordered.filter(isPreference), ...ordered.filter((memory) => !isPreference(memory))];
 }

@@ -71,7 +71,7 @@ function makesAlike(arm: ArmTraits, other: ArmTraits): boolean {
 
 /** True if the data allow a difference: a cache needs a recurring set, `full` more memories than are retrieved. */
 function canDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns): boolean {
-  if (Object.keys(arm.settings).length > 0) return settingCanMatter(arm, nearest, others);
+  if (Object.keys(arm.settings).length > 0) return settingCanMatter(arm, nearest, { own, others });
   if (arm.evict !== undefined) return mostKept(others) > 0 && !arm.evict.endsWith(':0');
   // A share of 0 recomputes nothing.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
@@ -85,7 +85,16 @@ function canDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns
 }
 
 /** True if a setting can matter on these data: labels need a memory, placement two, a budget something to drop. */
-function settingCanMatter(arm: ArmTraits, nearest: ArmTraits, others: Turns): boolean {
+function settingCanMatter(
+  arm: ArmTraits,
+  nearest: ArmTraits,
+  { own, others }: Readonly<Record<'own' | 'others', Turns>>,
+): boolean {
+  const counterpart = counterpartIn(others);
+  const ordersDiffer = own.some((turn) => {
+    const other = counterpart(turn);
+    return other !== undefined && other.facts.memoryIds.join() !== turn.facts.memoryIds.join();
+  });
   const most = mostKept(others);
   const makingDiffers = !makesAlike(arm, nearest);
   const canMatter: Readonly<Record<keyof ArmSettings, boolean>> = {
@@ -93,6 +102,8 @@ function settingCanMatter(arm: ArmTraits, nearest: ArmTraits, others: Turns): bo
     alpha: arm.alpha !== nearest.alpha && most > 0,
     labels: most > 0,
     placement: most > 1,
+    // Whether the order is the arm's is up to check `same memories`.
+    order: ordersDiffer,
     budget: others.some((turn) => turn.facts.droppedMemories > 0),
     answerPrefix: false,
     store: (arm.settings.store ?? 'f16') !== (nearest.settings.store ?? 'f16') && most > 0,

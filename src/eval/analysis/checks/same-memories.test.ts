@@ -17,9 +17,12 @@ it('passes where every arm shows what it was given', () => {
   expect(line(ofDki({}))).toBe('passed: 4 turns show what they were given, 2 of them the memories of their reference');
 });
 
-it.each(['foreign', 'altered', 'missing', 'hidden', 'elsewhere'] as const)('fails for memories that are %s', (list) => {
-  expect(line(ofDki({ observed: { memories: { ...memories, [list]: ['m-9'] } } }))).toMatch(/^failed: .*dki on i-1/);
-});
+it.each(['foreign', 'altered', 'missing', 'hidden', 'elsewhere', 'misplaced'] as const)(
+  'fails for memories that are %s',
+  (list) => {
+    expect(line(ofDki({ observed: { memories: { ...memories, [list]: ['m-9'] } } }))).toMatch(/^failed: .*dki on i-1/);
+  },
+);
 
 it('fails for an arm that shows more or fewer than its reference, but for a gate that was given none', () => {
   expect(ofDki({ facts: { memoryIds: ['m-1'] } }).status).toBe('failed');

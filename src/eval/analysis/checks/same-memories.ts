@@ -10,6 +10,7 @@ const FAULTS = {
   missing: 'lose memories that they were given',
   hidden: 'drop memories for which there is space',
   elsewhere: "have the user's memories outside of the part for memories",
+  misplaced: 'do not show the memories that were retrieved most often first',
 } as const;
 
 /** True for arms that must show the same memories as their reference: all retrieved ones that fit. */
@@ -19,8 +20,8 @@ function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits
 
 /**
  * Same memories: all arms of an item use one retrieval. Each prompt shows all given memories that fit, word by word,
- * and none of the user's in another part. Arms with the rules of their reference arm show the same memories, in any
- * order.
+ * and none of the user's in another part, and arms with `@order=stable` show the most often retrieved first. Arms with
+ * the rules of their reference arm show the same memories, in any order.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
   const observed = answered.filter((turn) => turn.observed.memories !== undefined);
@@ -33,7 +34,7 @@ export const sameMemories: Check = ({ arms, answered }) => {
   const lists = Object.keys(FAULTS) as (keyof typeof FAULTS)[];
   const faulty = lists.map((list) => [
     FAULTS[list],
-    observed.filter((turn) => turn.observed.memories![list].length > 0),
+    observed.filter((turn) => (turn.observed.memories![list] ?? []).length > 0),
   ]);
   const ids = ({ facts }: AnsweredResult): string[] => facts.memoryIds.toSorted();
   const faults = describeFaults({

@@ -7,6 +7,7 @@ import { meterDifference, type TokenMeter } from '../../../engine/token-meter.ts
 import { kvBytes } from '../../../engine/sequence-state.ts';
 import type { ServedLoad, ServingMeasurement } from '../../../store/records/suite-measurements.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
+import { RetrievalCounts } from '../../../systems/retrieval-counts.ts';
 import { SystemPool } from '../../../systems/system-pool.ts';
 import { quantiles } from '../../analysis/statistics/estimate.ts';
 import { systemParts } from '../system-parts.ts';
@@ -108,11 +109,12 @@ async function play(
   const { name } = arm.traits;
   using stores = new KvFolder({ kvBytes: config.kvBytes }, join(folder, 'serving'));
   const store = await stores.opener(name)(engine);
+  const retrievals = new RetrievalCounts();
   let movedBytes = 0;
   await using pool = await SystemPool.open(sessions.length, (index) => {
     const session = countingSession(sessions[index]!, (bytes) => (movedBytes += bytes));
     const parts = systemParts({ engine }, session, config, keeper);
-    return Promise.resolve(arm.open({ ...parts, openStore: () => Promise.resolve(store) }));
+    return Promise.resolve(arm.open({ ...parts, retrievals, openStore: () => Promise.resolve(store) }));
   });
   // Queries of an earlier load must be embedded and searched again.
   await keeper.reset();

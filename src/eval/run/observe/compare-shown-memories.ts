@@ -9,6 +9,8 @@ export interface GivenForTurn {
   readonly item: DatasetItem;
   readonly visible: readonly DatasetMemory[];
   readonly memories: readonly MemorySearchResult[];
+  /** Ids of the memories in the order in which the prompt must show them; undefined if any order is right. */
+  readonly order?: readonly string[] | undefined;
   readonly language: Language;
   /** The context window, and the tokens of it that every prompt reserves for the answer. */
   readonly windowTokens: number;
@@ -51,6 +53,7 @@ export function compareShownMemories(
     missing: left.map(({ memoryId }) => memoryId).filter((memoryId) => !dropped.includes(memoryId)),
     hidden: hiddenMemories(given, prompt),
     elsewhere: memoriesElsewhere(given, prompt.segments),
+    ...(given.order === undefined ? {} : { misplaced: misplacedMemories(given.order, shown) }),
     own: shown.filter(isOwn).length,
     holdsGold: shown.some(({ text }) => golds.some((gold) => holdsWords(text, gold, language))),
   };
@@ -76,6 +79,13 @@ function hiddenMemories({ windowTokens, reserveTokens }: GivenForTurn, { segment
   // Without a token count, the memory cannot have been found too long: it counts as empty.
   const needed = count(around) + (first.tokens ?? 0) + LABEL_TOKENS * (shown + 1) + FRAME_TOKENS;
   return needed < limit ? [first.id] : [];
+}
+
+/** Memories that are not where the order places them among the shown ones. */
+function misplacedMemories(order: readonly string[], shown: readonly PromptSegment[]): string[] {
+  const ids = shown.map(({ memoryId = '' }) => memoryId);
+  const expected = order.filter((id) => ids.includes(id));
+  return ids.filter((id, place) => id !== expected[place]);
 }
 
 /** The user's memories that appear in other parts of the prompt, and not among its memories. */

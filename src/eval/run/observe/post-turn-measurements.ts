@@ -40,7 +40,7 @@ export interface AnsweredInSession {
   readonly recordedRetrieval?: RecordedRetrieval | undefined;
   /** Tokens that the prompt shares with an earlier one, for an arm with a prompt cache. */
   readonly sharedTokens?: number | undefined;
-  readonly memories: Pick<GivenForTurn, 'visible' | 'memories'>;
+  readonly memories: Pick<GivenForTurn, 'visible' | 'memories' | 'order'>;
 }
 
 /** The session in which a turn was answered: the arm's, unless its system used another. */

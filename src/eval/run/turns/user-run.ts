@@ -6,7 +6,7 @@ import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { Scores } from '../../../store/records/turn-record.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { memoriesForArm, type MemorySources } from '../../../systems/memories-for-arm.ts';
-import type { ChatRequest, ChatResponse } from '../../../systems/memory-system.ts';
+import { type ChatRequest, type ChatResponse, nothingRetrieved } from '../../../systems/memory-system.ts';
 import { isPreference } from '../../../systems/prompt/memory-lines.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
@@ -16,6 +16,7 @@ import type { OpenArm, RunBench } from '../open-bench.ts';
 import { type PlanUser, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
 import type { RecordedRetrieval } from '../observe/retrieval-recorder.ts';
+import { ExpectedOrder } from '../observe/expected-order.ts';
 import { ExpectedPrefixReuse } from '../observe/expected-prefix-reuse.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
@@ -47,6 +48,7 @@ export class UserRun {
   /** Messages so far of conversations over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
   readonly #prompts: ExpectedPrefixReuse;
+  readonly #order = new ExpectedOrder();
   #unreached = 0;
 
   constructor(bench: RunBench, { user, itemsBefore }: PlanUser) {
@@ -64,8 +66,12 @@ export class UserRun {
       // A repeat is the same experiment again: it must find no state of the previous one.
       embeddings.clear();
       await keeper.reset();
-      this.#prompts.clear();
-      if (!sharesStore) for (const { system, recorder } of arms) await recorder.declared(() => system.reset());
+      this.#order.clear();
+      for (const { retrievals } of arms) retrievals.clear();
+      if (!sharesStore) {
+        this.#prompts.clear();
+        for (const { system, recorder } of arms) await recorder.declared(() => system.reset());
+      }
       for (const [index, item] of items.entries()) {
         const prepared = await clock.time('turns', () => this.#prepare(item, signal), 'prepared');
         const place = this.#itemsBefore * settings.repeats + repeat * items.length + index;
@@ -103,6 +109,7 @@ export class UserRun {
       if (!sharesStore) await open.recorder.declared(() => open.system.reset());
     }
     this.#prompts.clear();
+    this.#order.clear();
     return { user: this.#user, item, turns };
   }
 
@@ -198,6 +205,7 @@ export class UserRun {
   ): Promise<AnsweredInSession> {
     const { arm, system, session, recorder } = open;
     const turn = `${request.sessionId} ${item.itemId}`;
+    const order = this.#order.next(arm.traits, givenMemories(arm, request));
     const { value, recorded } = await recorder.turn(() => system.chat({ ...request, signal }), turn);
     // An aborted answer is not a turn.
     signal.throwIfAborted();
@@ -211,7 +219,7 @@ export class UserRun {
       recorded,
       recordedRetrieval,
       sharedTokens,
-      memories: { visible, memories: allowedMemories(arm, request, response) },
+      memories: { visible, memories: allowedMemories(arm, request, response), order },
     };
   }
 
@@ -254,15 +262,19 @@ export function armOrder<T>(arms: readonly T[], seed: number, turn: number): T[]
   return count % 2 === 1 && Math.floor(turn / count) % 2 === 1 ? order.reverse() : order;
 }
 
-function allowedMemories(
-  { gated, readsSummary, traits }: Arm,
-  { retrieved, preferences = [] }: ChatRequest,
-  { trace }: ChatResponse,
+/** The memories of a request, best first. */
+function givenMemories(
+  { traits }: Arm,
+  { retrieved: { memories } = nothingRetrieved, preferences = [] }: ChatRequest,
 ): readonly MemorySearchResult[] {
-  if (retrieved === undefined || (gated && trace.gating?.['inject'] === false)) return [];
-  if (readsSummary) return retrieved.summary?.records ?? retrieved.memories;
-  if (traits.injects !== 'preferences') return retrieved.memories;
-  return [...preferences, ...retrieved.memories.filter((memory) => !isPreference(memory))];
+  if (traits.injects !== 'preferences') return memories;
+  return [...preferences, ...memories.filter((memory) => !isPreference(memory))];
+}
+
+function allowedMemories(arm: Arm, request: ChatRequest, { trace }: ChatResponse): readonly MemorySearchResult[] {
+  if (arm.gated && trace.gating?.['inject'] === false) return [];
+  const records = arm.readsSummary ? request.retrieved?.summary?.records : undefined;
+  return records ?? givenMemories(arm, request);
 }
 
 /** The error of a failed turn. @throws what ends the run: the reason of the signal, errors of disk and database */
