@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { probeSize } from '../../src/eval/run/prove/isolation-probe.ts';
 import { collapsing, forgetful, openedProbe, type ProbedParts, unscoped, UnscopedRouter } from './isolation-fixture.ts';
 
 const judged = openedProbe();
@@ -8,7 +9,7 @@ it.each<[string, Omit<ProbedParts, 'arms'>, 'passed' | 'failed', RegExp]>([
     'passes where index and stores are scoped by user, and says how few were asked',
     {},
     'passed',
-    /at least 5 of 5 answers; .* in 20 answers of each arm, upper bound 16.8 %; .* served 5 users/,
+    /at least 5 of 5 answers; .* in 14 answers of each arm, upper bound 23.2 %; .* served 2 users/,
   ],
   ['fails on an unscoped index', { Router: UnscopedRouter }, 'failed', /secrets of other users came out of/],
   ['fails on an unscoped store', { leaks: unscoped }, 'failed', /KV cache of another user served by/],
@@ -19,7 +20,7 @@ it.each<[string, Omit<ProbedParts, 'arms'>, 'passed' | 'failed', RegExp]>([
     /secrets of other users came out of rag-cached \(asked concurrently\), dki-blocks \(asked concurrently\); owners who ask concurrently do not hear their own secret from rag-cached, dki-blocks; /,
   ],
 ])('the isolation check %s', async (title, parts, status, evidence) => {
-  // As in a short run: five owners and their strangers ask, against the secrets of all. A store of each kind.
-  const result = await judged(title, { arms: ['rag-cached', 'dki-blocks'], askers: 5, ...parts });
+  // As in a short run: five owners and three strangers ask, against the secrets of all. A store of each kind.
+  const result = await judged(title, { arms: ['rag-cached', 'dki-blocks'], size: probeSize(60), ...parts });
   expect(result).toMatchObject({ status, evidence: expect.stringMatching(evidence) as string });
 });

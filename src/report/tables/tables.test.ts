@@ -27,6 +27,7 @@ const columnHeadings = ({ blocks }: Table): string[] =>
 const failed: RunResults = {
   ...runResults,
   checks: [
+    { check: 'token identity', status: 'passed', evidence: '480 turns', detects: '1 id of 480' },
     { check: 'numerical parity', status: 'failed', evidence: 'differs by 0.3' },
     { check: 'isolation', status: 'undecided', evidence: 'no canary users in this data set' },
   ],
@@ -209,6 +210,7 @@ describe('comparisons and checks', () => {
 
   it('lists the checks that are undecided with the reason', () => {
     const table = checksTable(failed);
+    expect(shown(table, 'token identity')).toMatchObject({ evidence: '480 turns; would have seen 1 id of 480' });
     expect(shown(table, 'numerical parity')).toEqual({ status: '✗', evidence: 'differs by 0.3' });
     const evidence = 'undecided: no canary users in this data set';
     expect(shown(table, 'isolation')).toEqual({ status: '–', evidence });

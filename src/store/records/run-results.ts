@@ -40,6 +40,8 @@ export const checkResult = object({
   status: z.enum(['passed', 'failed', 'undecided']),
   /** One line that a reader can verify; the reason if undecided. */
   evidence: z.string(),
+  /** The smallest effect that a passed check would have seen at this size: `1 turn of 480`; missing in older runs. */
+  detects: z.string().exactOptional(),
 });
 
 export type CheckName = (typeof checkNames)[number];

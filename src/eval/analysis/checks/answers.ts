@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { Check, CheckInput } from './check.ts';
-import { decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
+import { decided, describeFaults, pairWithReference, sampledShare, turnsWhere, undecided } from './check.ts';
 
 /**
  * Answers: the scored answer is the one that the engine generated last. It begins with the likeliest token, within the
@@ -40,7 +40,9 @@ export const answers: Check = ({ arms, answered, probes }) => {
   const evidence =
     `${observed.length} answers are what the engine generated, ${pairs.length} of them token by token those of the arm they` +
     ` claim to equal; ${again.length} were the same when generated again`;
-  return decided('answers', true, evidence);
+  const unstable =
+    again.length === 0 ? '' : `, another answer from the same KV in ${sampledShare(again.length)} of turns`;
+  return decided('answers', true, evidence, `one other token in 1 of ${observed.length} answers${unstable}`);
 };
 
 /** Turns with other limits than the baseline (without one, the first arm) on the same item. */

@@ -1,6 +1,6 @@
 import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
-import { type Check, decided, undecided } from './check.ts';
+import { type Check, decided, sampledShare, undecided } from './check.ts';
 
 /** The engine's key rotation may differ from plain arithmetic by this share of the largest key. */
 const SHIFT_BOUND = 2 ** -7;
@@ -37,7 +37,9 @@ export const cells: Check = ({ arms, answered, probes }) => {
   }
   if (compared.length === 0) return undecided('cells', 'no turn injected anything');
   const evidence = `${compared.length} turns of ${injecting.join(', ')} have the cells of a fresh evaluation`;
-  return decided('cells', true, `${evidence} (self-test: ${selfTestText(selfTest)})`);
+  const fewest = Math.min(...[...Map.groupBy(compared, ({ arm }) => arm).values()].map(({ length }) => length));
+  const detects = `wrong cells in ${sampledShare(fewest)} of an arm's turns, with 95 % certainty`;
+  return decided('cells', true, `${evidence} (self-test: ${selfTestText(selfTest)})`, detects);
 };
 
 type Tested = Exclude<CellsSelfTest, { readonly missing: string }>;

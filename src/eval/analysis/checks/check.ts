@@ -23,9 +23,15 @@ export type Check = (input: CheckInput) => CheckResult;
 /** A check that applies to some runs only; null for the others. */
 export type OptionalCheck = (input: CheckInput) => CheckResult | null;
 
-/** @param evidence one line that a reader can verify */
-export function decided(check: CheckName, passed: boolean, evidence: string): CheckResult {
-  return { check, status: passed ? 'passed' : 'failed', evidence };
+/** @param evidence one line that a reader can verify @param detects the smallest effect that would have failed the check */
+export function decided(check: CheckName, passed: boolean, evidence: string, detects?: string): CheckResult {
+  const status = passed ? 'passed' : 'failed';
+  return { check, status, evidence, ...(passed && detects !== undefined ? { detects } : {}) };
+}
+
+/** The share of faulty cases of which a random sample of `n` holds at least one in 95 % of draws: `26.0 %`. */
+export function sampledShare(n: number): string {
+  return `${(100 * (1 - 0.05 ** (1 / n))).toFixed(1)} %`;
 }
 
 export function undecided(check: CheckName, reason: string): CheckResult {

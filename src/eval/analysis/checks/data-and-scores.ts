@@ -19,6 +19,7 @@ export const data: OptionalCheck = ({ probes: { reread } }) => {
     'data',
     true,
     `${turns} turns have the texts, golds and evidence of ${questions} questions of the file`,
+    `1 turn of ${turns}`,
   );
 };
 
@@ -31,5 +32,10 @@ export const scores: OptionalCheck = ({ probes: { reread } }) => {
     return decided('scores', false, `stored scores differ from those of the stored answers: ${faults}`);
   if (withoutFile > 0) return undecided('scores', `${withoutFile} of ${turns} turns have no data file in JSON Lines`);
   if (withoutTexts > 0) return undecided('scores', 'the answers are stored as hashes, which cannot be scored again');
-  return decided('scores', true, `${turns} stored answers, scored again, have the stored scores`);
+  return decided(
+    'scores',
+    true,
+    `${turns} stored answers, scored again, have the stored scores`,
+    `1 score of ${turns}`,
+  );
 };

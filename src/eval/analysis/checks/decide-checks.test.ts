@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { askedTwice, checkInput, line } from '../../../../test/fixtures/check-input.ts';
 import { failedTurn } from '../../../../test/fixtures/turn-record.ts';
 import { checkNames } from '../../../store/records/run-results.ts';
+import { sampledShare } from './check.ts';
 import { decideChecks } from './decide-checks.ts';
 
 it('gives every check once, in the order in which they are shown', () => {
@@ -16,8 +17,32 @@ it('gives every check once, in the order in which they are shown', () => {
   );
 });
 
+it('says of each passed check what it would have seen at this size', () => {
+  const reread = { turns: 4, questions: 2, data: {}, scores: {}, withoutFile: 0, withoutTexts: 0 };
+  const passed = decideChecks(checkInput({ probes: { reread } })).filter(({ status }) => status === 'passed');
+  const silent = passed.filter(({ detects }) => detects === undefined).map(({ check }) => check);
+  // The self-test of the metrics is written by hand here.
+  expect([passed.length, silent]).toEqual([10, ['metrics']]);
+  expect(passed.find(({ check }) => check === 'numerical parity')?.detects).toBe(
+    'a difference of one bit in 1 of 4 turns',
+  );
+});
+
+it('says of no failed check what it would have seen', () => {
+  const failed = decideChecks(checkInput({ failed: [failedTurn('dki', 'no cell left')] })).at(-1);
+  expect(failed).not.toHaveProperty('detects');
+});
+
+it.each([
+  [1, '95.0 %'],
+  [10, '25.9 %'],
+  [59, '5.0 %'],
+])('a sample of %i turns holds a fault in 95 of 100 draws if %s of the turns have it', (n, share) => {
+  expect(sampledShare(n)).toBe(share);
+});
+
 it('counts errors, and tells the first', () => {
-  const none = { check: 'errors', status: 'passed', evidence: '0 of 4 turns failed' };
+  const none = { check: 'errors', status: 'passed', evidence: '0 of 4 turns failed', detects: '1 turn of 4' };
   expect(decideChecks(checkInput()).at(-1)).toEqual(none);
   expect(line(decideChecks(checkInput({ failed: [failedTurn('dki', 'no cell left')] })).at(-1)!)).toBe(
     'failed: 1 of 5 turns failed: dki on i-7: no cell left',

@@ -45,7 +45,8 @@ export const effect: Check = ({ arms, answered, probes }) => {
   if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${list(dead)}`);
   const untestable = variations.filter((variation) => !variation.canDiffer);
   const evidence = `${testable.length} arms and settings change an outcome`;
-  if (untestable.length === 0 && testable.length > 0) return decided('effect', true, evidence);
+  if (untestable.length === 0 && testable.length > 0)
+    return decided('effect', true, evidence, `1 arm or setting of ${testable.length} that changes nothing`);
   return undecided('effect', `nothing in these data lets ${list(untestable)} differ; ${evidence}`);
 };
 

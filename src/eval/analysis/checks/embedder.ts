@@ -12,6 +12,11 @@ export const embedder: Check = ({ probes: { embedder: probe } }) => {
     ...(unsigned ? ['no vector has a negative number: signs were lost'] : []),
   ];
   return faults.length === 0
-    ? decided('embedder', true, `${sentences} sentences: each has its own vector and is found by it`)
+    ? decided(
+        'embedder',
+        true,
+        `${sentences} sentences: each has its own vector and is found by it`,
+        `1 sentence of ${sentences}`,
+      )
     : decided('embedder', false, faults.join('; '));
 };

@@ -8,7 +8,7 @@ export const errors: Check = ({ failed, answered }) => {
     return decided('errors', false, `${again.length} turns were tried more than once: ${examples(again)}`);
   }
   const [first] = failed;
-  if (first === undefined) return decided('errors', true, `0 of ${total} turns failed`);
+  if (first === undefined) return decided('errors', true, `0 of ${total} turns failed`, `1 turn of ${total}`);
   const evidence = `${failed.length} of ${total} turns failed: ${examples(failed)}: ${first.error.message}`;
   return decided('errors', false, evidence);
 };

@@ -46,6 +46,13 @@ it('fails where an arm that answers as the baseline tells owners less, and is un
   expect(among([deaf]).status).toBe('undecided');
 });
 
+it('says which share of leaks it would have seen, and of users with the same memories', () => {
+  const more = { ...scoped, arm: 'dki', atOnce: { answers: 6, leaks: 0, lost: 0 } };
+  expect(among([scoped, more]).detects).toBe(
+    'a leak in 5.8 % of answers with 95 % certainty, or in 1 of 5 users with the same memories',
+  );
+});
+
 it('is undecided without a probe, and by random weights', () => {
   expect(checked().status).toBe('undecided');
   expect(among([{ ...scoped, strangers: { answers: 50, leaks: 1 } }], true).status).toBe('undecided');

@@ -1,6 +1,6 @@
 import type { ArmIsolation } from '../../../store/records/run-probes.ts';
 import { clopperPearson } from '../statistics/intervals.ts';
-import { type Check, decided, undecided } from './check.ts';
+import { type Check, decided, sampledShare, undecided } from './check.ts';
 
 /** If a smaller share of owners hears its own secret, silence towards others proves nothing. */
 const MIN_OWNERS = 0.8;
@@ -36,7 +36,9 @@ export const isolation: Check = ({ probes, randomWeights }) => {
   ].join('; ');
   if (leaking.length + mixing.length + sharing.length > 0) return decided('isolation', false, evidence);
   if (deaf.length === probed.length) return undecided('isolation', `the model answers too few owners: ${evidence}`);
-  return decided('isolation', !deaf.some(({ mustHear }) => mustHear), evidence);
+  const fewest = Math.min(...probed.map((arm) => total(arm, 'answers')));
+  const detects = `a leak in ${sampledShare(fewest)} of answers with 95 % certainty, or in 1 of ${first.doubles.answers} users with the same memories`;
+  return decided('isolation', !deaf.some(({ mustHear }) => mustHear), evidence, detects);
 };
 
 /** Leaks, or answers that could contain another user's secret, over the three ways of asking. */

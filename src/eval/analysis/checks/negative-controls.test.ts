@@ -37,6 +37,8 @@ it('pass where nobody answers, and fail where somebody does', () => {
     /^passed: none 0\.0 % of 40 closed items, by chance 0\.0 \[0\.0, \d+\.\d\] \(golds of the same relation\)$/,
   );
   expect(controls([rag, none], closed('none', 40, 16)).status).toBe('failed');
+  // The exact lower bound of four of 40 exceeds two points, that of three does not.
+  expect(controls([rag, none], closed('none', 40, 0)).detects).toMatch(/^10\.0 points above chance/);
   const both = [...closed('none', 40, 0), ...closed('dki-wrong', 40, 16)];
   expect(controls([rag, none, wrong], both).status).toBe('failed');
 });

@@ -4,6 +4,7 @@ import type { AnsweredResult, ItemRecord } from '../../../store/records/turn-rec
 import { type Turns, turnsOfArm } from '../run-turns.ts';
 import { textMetric, type TextMetric } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
+import { clopperPearson } from '../statistics/intervals.ts';
 import { perItem } from '../statistics/observations.ts';
 import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
@@ -69,15 +70,25 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
     const interval = `[${percent(chance.low)}, ${percent(chance.high)}]`;
     const byChance = `by chance ${percent(chance.mean)} ${interval} (${describeScopes(scopes)})`;
     const text = `${name} ${percent(rate.mean)} % of ${rate.n} closed items, ${byChance}`;
-    return [{ fails: rate.low > chance.mean + TOLERANCE, text }];
+    return [{ fails: rate.low > chance.mean + TOLERANCE, text, excess: leastExcess(chance.mean, rate.n) }];
   });
   if (results.length < byArm.length) {
     return undecided('negative controls', 'all items have one gold, so chance cannot be computed');
   }
   const by = metric === metrics.primary.name ? '' : `, by ${metric}`;
   const evidence = results.map(({ text }) => text).join('; ') + by;
-  return decided('negative controls', !results.some(({ fails }) => fails), evidence);
+  const excess = Math.max(...results.map((result) => result.excess));
+  const detects = `${percent(excess)} points above chance, if answers are independent`;
+  return decided('negative controls', !results.some(({ fails }) => fails), evidence, detects);
 };
+
+/** The least excess over chance, as a share, that fails the check if the scores of `n` items are 0 or 1 and independent. */
+function leastExcess(chance: number, n: number): number {
+  for (let right = Math.ceil(chance * n); right <= n; right++) {
+    if (clopperPearson(right, n).low > chance + TOLERANCE) return right / n - chance;
+  }
+  return 1 - chance;
+}
 
 /** An answer is scored against the golds of at most so many other items. */
 const MAX_PARTNERS = 10;

@@ -23,7 +23,9 @@ export const numericalParity: Check = ({ arms, answered, probes }) => {
     wrong.length === 0
       ? `next token and gold ${rule} equal to text on ${compared.length} turns`
       : `${wrong.length} of ${compared.length} turns are not ${rule} equal to text: ${examples(wrong)}`;
-  return decided('numerical parity', wrong.length === 0, `${evidence} (${selfTest})`);
+  const size = bitwiseEqual ? 'a difference of one bit' : `${parityBound(probes.parity).toExponential(1)} in ln p`;
+  const detects = `${size} in 1 of ${compared.length} turns`;
+  return decided('numerical parity', wrong.length === 0, `${evidence} (${selfTest})`, detects);
 };
 
 /** Describes the self-test; a device that does not repeat its own results cannot prove bitwise equality. */

@@ -11,11 +11,13 @@ export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: p
   if (faults !== '') return decided('retrieval', false, faults);
   if (probe === undefined && observed.length === 0) return null;
   const found = `${observed.length} turns have what the retriever gave, in its order`;
-  if (probe === undefined) return decided('retrieval', true, found);
+  const one = `1 turn of ${observed.length}`;
+  if (probe === undefined) return decided('retrieval', true, found, one);
   const { questions, wrong } = probe;
   const [first] = wrong;
   if (first !== undefined) {
     return decided('retrieval', false, `${wrong.length} of ${questions} planted questions: ${first}`);
   }
-  return decided('retrieval', true, `${found}; ${questions} planted questions get their memories, the nearest first`);
+  const planted = `${questions} planted questions get their memories, the nearest first`;
+  return decided('retrieval', true, `${found}; ${planted}`, `${one}, 1 planted question of ${questions}`);
 };

@@ -18,9 +18,11 @@ export const reuse: OptionalCheck = (input) => {
   if (faults !== '') return decided('reuse', false, faults);
   if (audit === undefined && cached.length === 0) {
     if (own.shared + own.ahead === 0 && plan.repeats === 1) return null;
-    const repeats = plan.repeats === 1 ? '' : `; ${plan.repeats} repeats found the same KV`;
+    const reusing = own.shared + own.ahead;
+    const [repeats, compared] =
+      plan.repeats === 1 ? ['', reusing] : [`; ${plan.repeats} repeats found the same KV`, answered.length];
     const evidence = `${own.shared} turns found what earlier prompts share with theirs, ${own.ahead} had work done ahead${repeats}`;
-    return decided('reuse', true, evidence);
+    return decided('reuse', true, evidence, `one token in 1 of ${compared} turns`);
   }
   const plain = answered.filter(({ account }) => account.found === undefined && account.cache === 'bypass');
   const wrong = [...plain, ...cached].filter((turn) => !evaluatesAsClaimed(turn));
@@ -40,7 +42,8 @@ export const reuse: OptionalCheck = (input) => {
   const { answers, counters } = audit;
   const said = `the server's answers say ${answers.evaluated} evaluated and ${answers.reused ?? 'unknown'} reused`;
   const counted = `its counters ${counters.evaluated} and ${counters.reused ?? 'unknown'}`;
-  return decided('reuse', auditAgrees(audit), `${turns}; ${said}, ${counted}`);
+  const detects = `one token in 1 of ${plain.length + cached.length} turns`;
+  return decided('reuse', auditAgrees(audit), `${turns}; ${said}, ${counted}`, detects);
 };
 
 /** Turns that used a cache in this process, and their faults. */

@@ -45,5 +45,6 @@ export const sameMemories: Check = ({ arms, answered }) => {
     ),
   });
   const evidence = `${observed.length} turns show what they were given, ${pairs.length} of them the memories of their reference`;
-  return decided('same memories', faults === '', faults === '' ? evidence : faults);
+  const detects = `one memory in 1 of ${observed.length} turns`;
+  return decided('same memories', faults === '', faults === '' ? evidence : faults, detects);
 };

@@ -35,5 +35,7 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
     ...idleTwins.map(({ name }) => `${name} answered without evaluating its prompt`),
   ];
   const evidence = `${answered.length + failed.length} of ${plannedTurns(arms, plan)} planned turns are rows, ${failed.length} of them failed`;
-  return decided('sample', problems.length === 0, problems.length === 0 ? evidence : problems.join('; '));
+  const isWhole = problems.length === 0;
+  const detects = `1 row of ${plannedTurns(arms, plan)} missing or double`;
+  return decided('sample', isWhole, isWhole ? evidence : problems.join('; '), detects);
 };

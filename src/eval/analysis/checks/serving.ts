@@ -21,7 +21,9 @@ export const serving: OptionalCheck = ({ probes, arms }) => {
       ? `answers of rag in ${compared.length} loads of arms that claim its bits`
       : `other answers than rag's: ${differing.map((load) => `${name(load)} ${differentAnswers(load)}`).join(', ')}`,
   ].join('; ');
-  return decided('serving', miscounted.length + differing.length === 0, evidence);
+  const turns = compared.reduce((sum, load) => sum + load.turns, 0);
+  const isEqual = miscounted.length + differing.length === 0;
+  return decided('serving', isEqual, evidence, `one token in 1 of ${metered.length} loads, 1 answer of ${turns}`);
 };
 
 function name({ arm, offered }: Pick<ServedLoad, 'arm' | 'offered'>): string {

@@ -37,7 +37,7 @@ export const tokenAccounting: Check = (input) => {
   const evidence =
     `meter exact on ${hits} cache hits and ${checked.length - hits} misses of ${[...injecting.keys()].join(', ')};` +
     ` ${turns.length - checked.length} turns had nothing to inject`;
-  return decided('token accounting', true, evidence);
+  return decided('token accounting', true, evidence, `one token too many or too few in 1 of ${answered.length} turns`);
 };
 
 /** True if prompt, account and meter agree on the cells and evaluated tokens of an injecting turn. */

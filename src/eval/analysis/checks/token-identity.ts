@@ -20,5 +20,10 @@ export const tokenIdentity: Check = ({ arms, answered }) => {
   const names = claims.map(({ name }) => name).join(', ');
   const references = [...new Set(claims.map(({ reference }) => reference))].join(', ');
   const evidence = `${pairs.length} turns of ${names} hold the ids of ${references}, ${readable.length} turns those of their own prompt`;
-  return decided('token identity', pairs.length > 0, evidence);
+  return decided(
+    'token identity',
+    pairs.length > 0,
+    evidence,
+    `one other id in 1 of ${readable.length + pairs.length} comparisons`,
+  );
 };

@@ -141,6 +141,9 @@ export function metricsSelfTest(
   return {
     check: 'metrics',
     status: passed ? 'passed' : 'failed',
+    ...(passed
+      ? { detects: '1 planted answer that is misjudged, 1 metric that scores golds no higher than silence' }
+      : {}),
     evidence: [
       ...tried.map(({ evidence }) => evidence),
       `lowest score of a paraphrase ${paraphrase.toFixed(2)}`,

@@ -18,14 +18,28 @@ const grammar = grammars.en;
 const QUESTION = 'What is the code of my locker?';
 
 const CANARIES = 25;
-/** Owners with a double, who has the same memories; owners with another double, who asks in a reopened system. */
-const DOUBLES = 5;
-const LATE_DOUBLES = 2;
-/** Owners, and as many strangers, who ask at the same time. */
-const AT_ONCE = 3;
 const FILLERS = 3;
-/** One asker per this many questions of the run, so that the probe takes a small part of it. */
-const QUESTIONS_PER_ASKER = 40;
+/** One owner per this many questions of the run, so that the probe takes a small part of it. */
+const QUESTIONS_PER_OWNER = 40;
+/** With fewer owners, one who does not hear the secret would make the probe prove nothing. */
+const MIN_OWNERS = 5;
+/** In a run of so many questions, the probe has its largest size in everything but owners and strangers. */
+const FULL_SIZE = 240;
+
+/** Numbers of users who ask, for each arm. */
+export interface ProbeSize {
+  readonly owners: number;
+  /** The first strangers, each with the memories of an owner except the secret. */
+  readonly strangers: number;
+  /** Owners with a double, who has the same memories. */
+  readonly doubles: number;
+  /** Owners, and as many strangers, who ask at the same time. */
+  readonly atOnce: number;
+  /** Owners with another double, who asks in a reopened system; as many strangers ask there. */
+  readonly late: number;
+}
+
+const largest: ProbeSize = { owners: CANARIES, strangers: CANARIES, doubles: 5, atOnce: 3, late: 2 };
 
 interface Canary {
   readonly userId: string;
@@ -59,8 +73,15 @@ interface IsolationSubject {
 }
 
 export interface ProbeOptions extends CallOptions {
-  /** Users who ask, at least five. Default: all. */
-  readonly askers?: number;
+  /** Default: the largest size. */
+  readonly size?: ProbeSize;
+  /** Called after every answer. */
+  readonly onAnswer?: () => void;
+}
+
+interface AnswerHooks {
+  readonly onAnswer: () => void;
+  readonly signal: AbortSignal | undefined;
 }
 
 interface Answer {
@@ -71,13 +92,18 @@ interface Answer {
 
 type Answers = ReadonlyMap<Canary, Answer>;
 
-export function probeAskers(questions: number): number {
-  return Math.min(CANARIES, Math.max(DOUBLES, Math.round(questions / QUESTIONS_PER_ASKER)));
+/** Users who ask about secrets in a run with this many questions. */
+export function probeSize(questions: number): ProbeSize {
+  const owners = Math.min(CANARIES, Math.max(MIN_OWNERS, Math.round(questions / QUESTIONS_PER_OWNER)));
+  if (questions >= FULL_SIZE) return { ...largest, owners, strangers: owners };
+  // Two who ask at the same time: one alone could not be mixed up with another owner.
+  return { owners, strangers: 3, doubles: 2, atOnce: 2, late: 1 };
 }
 
 /** Turns per arm that the probe takes in a run with this many questions. */
 export function probeTurns(questions: number): number {
-  return 2 * probeAskers(questions) + DOUBLES + 2 * AT_ONCE + 2 * LATE_DOUBLES;
+  const { owners, strangers, doubles, atOnce, late } = probeSize(questions);
+  return owners + strangers + doubles + 2 * atOnce + 2 * late;
 }
 
 /** True for an arm that gets memories retrieved for its user: only such an arm could leak another user's. */
@@ -91,25 +117,25 @@ export const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
 export async function probeIsolation(
   subject: IsolationSubject,
   seed: number,
-  { askers = CANARIES, signal }: ProbeOptions = {},
+  { size = largest, onAnswer = () => undefined, signal }: ProbeOptions = {},
 ): Promise<IsolationProbe> {
-  const { owners, strangers, doubles, late } = drawCanaries(new SeededRandom(seed));
+  const { owners, strangers, doubles, late } = drawCanaries(new SeededRandom(seed), size);
   for (const user of [...owners, ...doubles, ...late, ...strangers]) {
     signal?.throwIfAborted();
     const { userId, memories } = user;
     const entries = memories.map((content, at) => ({ memoryId: memoryId(user, at), content, metadata: {} }));
     await subject.keeper.addAll(`${sessionPrefix(subject.runId)}${userId}`, userId, entries);
   }
-  const count = Math.max(askers, DOUBLES);
-  const asking = { doubles, late, owners: owners.slice(0, count), strangers: strangers.slice(0, count) };
+  const asking = { doubles, late, owners: owners.slice(0, size.owners), strangers: strangers.slice(0, size.strangers) };
   const secrets = owners.map(({ secret }) => secret);
   const arms: ArmIsolation[] = [];
-  for (const arm of subject.systems) arms.push(await probeArm(subject, arm, { asking, secrets }, signal));
+  for (const arm of subject.systems)
+    arms.push(await probeArm(subject, arm, { asking, secrets, size }, { onAnswer, signal }));
   return { arms };
 }
 
 /** Draws users with new ids: a shared store may hold KV of an earlier probe. */
-function drawCanaries(random: SeededRandom): Canaries {
+function drawCanaries(random: SeededRandom, { strangers, doubles, late }: ProbeSize): Canaries {
   const probe = randomUUID();
   const codes = new Set<string>();
   while (codes.size < CANARIES) codes.add(String(random.int(100_000, 999_999)));
@@ -131,9 +157,9 @@ function drawCanaries(random: SeededRandom): Canaries {
     });
   return {
     owners,
-    strangers: copies(CANARIES, 'stranger', FILLERS),
-    doubles: copies(DOUBLES, 'double'),
-    late: copies(LATE_DOUBLES, 'late'),
+    strangers: copies(strangers, 'stranger', FILLERS),
+    doubles: copies(doubles, 'double'),
+    late: copies(late, 'late'),
   };
 }
 
@@ -144,24 +170,32 @@ function memoryId({ userId }: Canary, index: number): string {
 async function probeArm(
   subject: IsolationSubject,
   { traits, system, reopen }: IsolationSubject['systems'][number],
-  { asking, secrets }: { readonly asking: Canaries; readonly secrets: readonly string[] },
-  signal: AbortSignal | undefined,
+  {
+    asking,
+    secrets,
+    size,
+  }: { readonly asking: Canaries; readonly secrets: readonly string[]; readonly size: ProbeSize },
+  { onAnswer, signal }: AnswerHooks,
 ): Promise<ArmIsolation> {
   const { owners, strangers, doubles, late } = asking;
   // An owner is first, and one is last: if all got the answer of either, someone would hear another's secret.
-  const [first, ...rest] = owners.slice(0, AT_ONCE);
-  const together = [first!, ...strangers.slice(0, AT_ONCE), ...rest];
+  const [first, ...rest] = owners.slice(0, size.atOnce);
+  const together = [first!, ...strangers.slice(0, size.atOnce), ...rest];
   const requests = await Promise.all(together.map((user) => chatRequest(subject, user, signal)));
-  const responses = await Promise.all(requests.map((request) => system.chat(request)));
+  const responses = await Promise.all(requests.map((request) => system.chat(request).finally(onAnswer)));
   signal?.throwIfAborted();
   const atOnce: Answers = new Map(together.map((user, at) => [user, { text: responses[at]!.text, isReused: false }]));
   // Each owner asks before the double, who must not be served from the owner's KV.
-  const round = owners.flatMap((owner, index) => [owner, ...doubles.slice(index, index + 1), strangers[index]!]);
-  const oneByOne = await answersInTurn(subject, system, round, signal);
+  const round = owners.flatMap((owner, index) => [
+    owner,
+    ...doubles.slice(index, index + 1),
+    ...strangers.slice(index, index + 1),
+  ]);
+  const oneByOne = await answersInTurn(subject, system, round, { onAnswer, signal });
   let reopened: Answers = new Map();
   if (reopen !== undefined) {
     await using other = reopen();
-    reopened = await answersInTurn(subject, other, [...late, ...strangers.slice(0, late.length)], signal);
+    reopened = await answersInTurn(subject, other, [...late, ...strangers.slice(0, late.length)], { onAnswer, signal });
   }
 
   const hears = (answers: Answers, user: Canary, secret = user.secret): boolean =>
@@ -177,7 +211,7 @@ async function probeArm(
   const lost = owners.filter((user) => atOnce.has(user) && hears(oneByOne, user) && !hears(atOnce, user));
   return {
     said: owners.map((user, index) =>
-      owners.map(({ secret }) => [user, strangers[index]!].filter((one) => hears(oneByOne, one, secret)).length),
+      owners.map(({ secret }) => [user, strangers[index]].filter((one) => one && hears(oneByOne, one, secret)).length),
     ),
     arm: traits.name,
     mustHear: traits.equivalence === 'bitwise',
@@ -193,7 +227,7 @@ async function answersInTurn(
   subject: IsolationSubject,
   system: Pick<BenchSystem, 'chat'>,
   users: readonly Canary[],
-  signal: AbortSignal | undefined,
+  { onAnswer, signal }: AnswerHooks,
 ): Promise<Answers> {
   const { engine } = subject;
   const answers = new Map<Canary, Answer>();
@@ -204,6 +238,7 @@ async function answersInTurn(
     signal?.throwIfAborted();
     const { evaluated } = meterDifference(await engine.meter(), before);
     answers.set(user, { text, isReused: (evaluated ?? tokens.evaluated) < inputTokens });
+    onAnswer();
   }
   return answers;
 }

@@ -1,7 +1,7 @@
 import type { CellsSelfTest, IsolationProbe } from '../../../store/records/run-probes.ts';
 import type { WorkerCounts } from '../../../store/records/worker-result-bundle.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { isProbed, probeAskers, probeIsolation, sessionPrefix } from '../prove/isolation-probe.ts';
+import { isProbed, probeIsolation, probeSize, probeTurns, sessionPrefix } from '../prove/isolation-probe.ts';
 import { SessionRepository } from '../../../store/session-repository.ts';
 import { TurnProver } from '../prove/turn-prover.ts';
 import { cheapestItem } from '../plan/run-estimate.ts';
@@ -56,6 +56,7 @@ export async function runClaimedWork(
 export async function probeOpenArms(
   { arms, database, engine, keeper, runId, users, settings }: RunBench,
   signal: AbortSignal,
+  onStep?: (done: number, total: number) => void,
 ): Promise<IsolationProbe | null> {
   const { seed, topK, threshold } = settings;
   const systems = arms
@@ -66,8 +67,10 @@ export async function probeOpenArms(
   // Deletes the sessions of an interrupted probe.
   new SessionRepository(database).deleteBeginningWith(sessionPrefix(runId));
   const subject = { runId, engine, keeper, systems, topK, threshold };
+  let done = 0;
+  const onAnswer = (): void => onStep?.(++done, systems.length * probeTurns(questions));
   // The meter of each arm must book what the probe evaluates.
-  let probe = () => probeIsolation(subject, seed, { askers: probeAskers(questions), signal });
+  let probe = () => probeIsolation(subject, seed, { size: probeSize(questions), onAnswer, signal });
   for (const { recorder } of arms) {
     const work = probe;
     probe = () => recorder.declared(work);
