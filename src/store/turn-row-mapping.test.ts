@@ -36,7 +36,8 @@ describe('checks that a turn fails by itself', () => {
     [observed({ answer: { ...seen, shortfall: 0.5 } }), 'answers'],
     [observed({ answer: seen, sameAgain: false }), 'answers'],
     [observed({ memories: { ...memories, foreign: ['m-9'] } }), 'same memories'],
-    [observed({ memories: { ...memories, foreign: [] }, answer: seen }), null],
+    [observed({ memories: { ...memories, foreign: [], misplaced: ['m-2'] } }), 'same memories'],
+    [observed({ memories: { ...memories, foreign: [], misplaced: [] }, answer: seen }), null],
     [observed({ firstForeignToken: 3, wrongCells: 'keys' }), 'token identity,cells'],
   ])('are named with it: %#', (changes, expected) => {
     put('one', changes);

@@ -115,9 +115,10 @@ const turnChecks: Readonly<Record<string, (turn: AnsweredTurn, parity: ParitySel
     (parity?.bitwiseEqual === true && sameAgain === false),
   'same memories': ({ observed: { memories } }) =>
     memories !== undefined &&
-    [memories.foreign, memories.altered, memories.missing, memories.hidden, memories.elsewhere].some(
-      ({ length }) => length > 0,
-    ),
+    [
+      ...[memories.foreign, memories.altered, memories.missing, memories.hidden, memories.elsewhere],
+      memories.misplaced ?? [],
+    ].some(({ length }) => length > 0),
 };
 
 /** The checks that this turn alone fails, comma-separated; null if it fails none. */

@@ -72,7 +72,7 @@ test('the part that results are computed from is hidden alike', () => {
 /** Fields that stay: ids, names of classes, hashes. */
 const STAY =
   'state itemId userId arm memoryId memoryIds id relation category phrasing userKind strategy key code warnings ' +
-  'historySha256 sequenceSha256 sha256 foreign altered missing hidden elsewhere wrongCells evicted own stopTexts language';
+  'historySha256 sequenceSha256 sha256 foreign altered missing hidden elsewhere misplaced wrongCells evicted own stopTexts language';
 /** Fields that hold texts, or are made of them. */
 const HIDDEN =
   'query gold acceptedAnswers answerPrefix content summary reason originalQuery systemPrompt retrievedContext historyText ' +
