@@ -1,4 +1,4 @@
-import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
+import { builtInMetrics, supersededMetric } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { metricsOfRun, successMetric } from '../eval/analysis/metrics/run-metrics.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 import type { Estimate } from '../store/records/estimate.ts';
@@ -67,7 +67,7 @@ export function ownMetrics(run: Run): MetricDisplay[] {
 
 /** Finds a built-in metric or one of the calling program by name; undefined if the run does not have it. */
 export function findMetric(run: Run, name: string): MetricDisplay | undefined {
-  const declared = [...builtInMetrics, ...(run.metrics ?? [])].find((metric) => metric.name === name);
+  const declared = [...builtInMetrics, supersededMetric, ...(run.metrics ?? [])].find((metric) => metric.name === name);
   return declared === undefined ? undefined : metricDisplay(declared, run);
 }
 

@@ -39,6 +39,17 @@ it('gives back every row of a run, numbers to five digits', () => {
   expect(text).not.toContain('\u202e');
 });
 
+it('reads the class of superseded answers under the name that older reports gave it', () => {
+  const text = storedOutcomes(database, run.id);
+  const classes = (lines: string) => readOutcomes(lines, 'file').map(({ wrongClass }) => wrongClass);
+  const [head, first, ...others] = text.split('\n');
+  const at = (JSON.parse(head!) as { readonly columns: readonly string[] }).columns.indexOf('wrongClass');
+  const item = JSON.parse(first!) as { readonly turns: unknown[][] };
+  item.turns[1]![at] = 'stale';
+  expect(classes(text)).not.toContain('superseded');
+  expect(classes([head, JSON.stringify(item), ...others].join('\n'))[1]).toBe('superseded');
+});
+
 it('holds no text of a data set that is not ours, and none where none was stored; answers are still told apart', () => {
   const withheld = { ...run, dataset: { ...run.dataset, texts: 'withheld' as const } };
   const unstored = { ...run, plan: { ...run.plan, settings: { ...run.plan.settings, text: false } } };

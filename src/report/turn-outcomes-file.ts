@@ -10,6 +10,7 @@ import { escapedControls } from '../render/printable.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/records/outcome-columns.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
+import { formerWrongClasses } from '../store/records/turn-record.ts';
 import { schemaVersion } from '../store/records/schema-version.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository, type TurnListRow } from '../store/turn-list-repository.ts';
@@ -62,11 +63,16 @@ export function storedOutcomes(database: BenchDatabase, runId: string): string {
   return outcomeLines(run, new TurnListRepository(database).rows(runId));
 }
 
-const nullableTexts: readonly OutcomeColumn[] = ['cache', 'wrongClass', 'failedStage', 'failedChecks', 'error'];
+const nullableTexts: readonly OutcomeColumn[] = ['cache', 'failedStage', 'failedChecks', 'error'];
 
 function columnSchema(column: OutcomeColumn): z.ZodType {
   if (column === 'truncated') return z.union([z.literal(0), z.literal(1)]).transform((mark) => mark === 1);
   if (column === 'arm' || column === 'answer') return z.string();
+  if (column === 'wrongClass')
+    return z
+      .string()
+      .transform((name) => formerWrongClasses[name] ?? name)
+      .nullable();
   if (column === 'repeat' || column === 'turn') return z.number();
   return (nullableTexts.includes(column) ? z.string() : z.number()).nullable();
 }

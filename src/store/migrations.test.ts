@@ -129,6 +129,19 @@ test.each([4, 5, 6, 7, 8, 9, 10, 11])('a database of schema %i gets that of toda
   ]);
 });
 
+test('answers of the class that was called stale are of the class superseded', () => {
+  storeOlder(11);
+  const client = new Sqlite(path);
+  client.exec(`UPDATE turns SET scores = json_set(scores, '$.wrongClass', 'stale', '$.taskSuccess', 0) WHERE id = 7`);
+  client.exec(`UPDATE turn_list SET wrong_class = 'stale' WHERE turn_id = 7`);
+  client.close();
+  using database = openDatabase({ path });
+  const [run] = new RunRepository(database).list();
+  const turn = [...new TurnRepository(database).listByRun(run!.id)].find(({ id }) => id === 7)!;
+  expect(turn).toMatchObject({ scores: { wrongClass: 'superseded' } });
+  expect(new TurnListRepository(database).items(run!.id, { wrongClass: 'superseded' })).toEqual([turn.itemId]);
+});
+
 test('a database that cannot be brought up to date stays as it is', () => {
   storeOlder(11);
   const client = new Sqlite(path);

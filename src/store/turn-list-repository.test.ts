@@ -140,13 +140,13 @@ describe('items with a turn that matches', () => {
   });
 
   it('must match with one turn', () => {
-    database.query.run(sql`UPDATE turns SET wrong_class = 'stale', failed_stage = 'answered', cache = 'hit'
+    database.query.run(sql`UPDATE turns SET wrong_class = 'superseded', failed_stage = 'answered', cache = 'hit'
       WHERE run_id = ${runId} AND item_id = 'i-2' AND arm = 'dki'`);
     database.query.run(sql`UPDATE turns SET cache = 'miss' WHERE run_id = ${runId} AND item_id = 'i-1'`);
-    expect(list.items(runId, { wrongClass: 'stale' })).toEqual(['i-2']);
+    expect(list.items(runId, { wrongClass: 'superseded' })).toEqual(['i-2']);
     expect(list.items(runId, { stage: 'answered', arm: 'rag' })).toEqual([]);
     expect(list.items(runId, { cache: 'miss' })).toEqual(['i-1']);
-    expect(list.items(runId, { cache: 'miss', wrongClass: 'stale' })).toEqual([]);
+    expect(list.items(runId, { cache: 'miss', wrongClass: 'superseded' })).toEqual([]);
   });
 
   it('come with the outcomes of all their arms', () => {

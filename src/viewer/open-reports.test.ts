@@ -8,6 +8,7 @@ import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../store/database.ts';
+import { wrongClasses } from '../store/records/turn-record.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { reportItemPage } from './item-page.ts';
 import { reportLinks } from './links.ts';
@@ -104,5 +105,6 @@ it('shows a report that version 0.1.0 wrote', async () => {
   expect(readRunPage(database, run.name, {}).results?.arms).toHaveLength(arms.length);
   expect(arms.map(({ arm }) => arm)).toContain('dki');
   expect(comparisons.length).toBeGreaterThan(0);
+  expect(arms.map(({ wrong }) => Object.keys(wrong ?? {}))).toEqual(arms.map(() => [...wrongClasses]));
   expect(readMatrix(database, run.name, {}).rows.length).toBeGreaterThan(0);
 });

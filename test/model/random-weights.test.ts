@@ -14,7 +14,7 @@ const arms = ['none', 'rag', 'dki'];
 /** The columns of quality, by table. */
 const quality: Readonly<Record<'1' | '1b' | 'breakdown', RegExp>> = {
   '1': /^(?:(?:en|zh):)?(?:exactMatch|abstention|taskSuccess)$/,
-  '1b': /^(?:wrong-abstention|stale|confused|near-copy|fabricated|off-topic|answered)$/,
+  '1b': /^(?:wrong-abstention|superseded|confused|near-copy|fabricated|off-topic|answered)$/,
   breakdown: /./,
 };
 

@@ -27,7 +27,7 @@ function* aboutAnswer({ record, place }: Placed<ItemRecord>, language: Language)
   const stale = superseded.find((old) => golds.some((gold) => wordForm(old, language) === wordForm(gold, language)));
   if (stale !== undefined) {
     const message = `${place}: superseded expected values other than the answer, got ${formatValue(stale)}`;
-    const hint = 'a right answer would count as stale';
+    const hint = 'a right answer would count as superseded';
     yield { severity: 'error', rule: 'superseded-answer', message, hint };
   }
   if (!evidenceIsKnown(record)) {

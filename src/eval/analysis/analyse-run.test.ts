@@ -53,6 +53,28 @@ function turns(users: number): RunTurns {
 const written = (results: RunResults): unknown => JSON.parse(JSON.stringify(results));
 
 describe('the results of a run', () => {
+  it('hold the share of superseded answers beside each score, over the items with a superseded value', () => {
+    const { answered, failed } = turns(2);
+    const asked = answered.map((turn): (typeof answered)[number] => {
+      const question = turn.itemId.at(-1);
+      const isWrong = turn.scores.taskSuccess === 0;
+      const item = { ...turn.item, category: question === '0' ? 'plain' : 'updated' };
+      const wrongClass = isWrong && turn.userId === 'u0' ? 'superseded' : isWrong ? 'confused' : null;
+      const superseded = question === '0' ? 0 : 2;
+      return { ...turn, item: { ...item, superseded }, scores: { ...turn.scores, wrongClass } };
+    });
+    const [, dki] = analyseRun(run(), { answered: asked, failed }).arms;
+    expect(dki!.metrics.superseded).toMatchObject({ mean: 0.25, n: 4, users: 2 });
+    expect(dki!.wrong).toMatchObject({ superseded: 1, confused: 1 });
+    const shares = dki!.breakdown.map(({ field, value, metrics }) => [field, value, metrics.superseded?.mean]);
+    expect(shares.filter(([field]) => field === 'category')).toEqual([
+      ['category', 'plain', undefined],
+      ['category', 'updated', 0.25],
+    ]);
+    // Runs of before the count was stored.
+    expect(analyseRun(run(), { answered, failed }).arms[1]!.metrics.superseded).toBeNull();
+  });
+
   it('are read back from their document as they were, infinite bounds included', () => {
     const { answered, failed } = turns(1);
     const one = analyseRun(run(), { answered: answered.filter(({ itemId }) => itemId === 'u0-q1'), failed });

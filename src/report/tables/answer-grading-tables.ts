@@ -7,7 +7,7 @@ import { armTable, runTable } from './table-parts.ts';
 
 const wrongClasses: readonly (readonly [WrongClass, heading: string])[] = [
   ['wrong-abstention', 'abstained'],
-  ['stale', 'stale'],
+  ['superseded', 'superseded'],
   ['confused', 'confused'],
   ['near-copy', 'near copy'],
   ['fabricated', 'fabricated'],
@@ -46,7 +46,7 @@ export function wrongAnswersTable(results: RunResults): Table {
       },
     ],
     notes: [
-      'A wrong answer falls into the first class that fits: abstained; stale, a superseded value; confused, the value ' +
+      'A wrong answer falls into the first class that fits: abstained; superseded, an outdated value; confused, the value ' +
         'of another memory in the prompt; near copy; fabricated, a value that was not in the prompt; off topic.',
       'An item leaves the funnel at the first stage that fails.',
       ...(withoutEvidence === undefined

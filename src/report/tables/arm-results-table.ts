@@ -6,7 +6,7 @@ import { timingNotes } from '../timing-notes.ts';
 import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type MetricDisplay } from '../metric-display.ts';
 import { intervalUnit } from '../verdict-sentences.ts';
 import { armTable, hitRateColumn } from './table-parts.ts';
-import { fieldValues, findPart } from './breakdown-tables.ts';
+import { fieldValues, findPart, supersededNote } from './breakdown-tables.ts';
 
 type ArmBlock = ItemBlock<ArmResults>;
 
@@ -22,6 +22,7 @@ export function armResultsTable(results: RunResults): Table {
   const ofDeclining = formatNumber((100 * absent) / (answerable + absent), 1);
   const counts =
     run.unknownQuality === null ? `${answerable} answerable and ${absent} absent items` : `${run.dataset.items} items`;
+  const hasSuperseded = arms.some(({ metrics }) => metrics.superseded !== null);
   const hasFidelity = namesItsMetric(run) && arms.some((arm) => arm.fidelity !== undefined);
   return armTable(results, {
     id: 'table-1',
@@ -29,9 +30,11 @@ export function armResultsTable(results: RunResults): Table {
     blocks: [
       {
         title: 'Quality',
-        columns: [primary, ...ownMetrics(run), ...metricsNamed(run, 'abstention', 'taskSuccess')].map((one) =>
-          one.column(),
-        ),
+        columns: [
+          primary,
+          ...ownMetrics(run),
+          ...metricsNamed(run, 'abstention', 'taskSuccess', ...(hasSuperseded ? ['superseded'] : [])),
+        ].map((one) => one.column()),
       },
       ...(hasFidelity ? [fidelityBlock(results)] : []),
       ...languageBlocks(results),
@@ -50,6 +53,7 @@ export function armResultsTable(results: RunResults): Table {
         : [
             `Task success counts a declined absent item as right: an arm that declines every question has ${ofDeclining} %.`,
           ]),
+      ...(hasSuperseded ? [supersededNote] : []),
       ...evidenceNote(results),
       cacheHitsNote(arms),
       'A turn without memories is a bypass. p95 needs 100 turns.',

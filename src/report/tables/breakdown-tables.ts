@@ -23,6 +23,18 @@ export function findPart({ breakdown }: ArmResults, field: Field, value: string)
   return breakdown.find((part) => part.field === field && part.value === value);
 }
 
+/** Explains columns of superseded answers. */
+export const supersededNote =
+  'Superseded: the share of answers that give an outdated value and not the right one, over items whose data name one.';
+
+/** The column of superseded answers in one part of the items; none if no item there has a superseded value. */
+function supersededColumns({ run, arms }: RunResults, field: Field, value: string): ItemColumn<ArmResults>[] {
+  const superseded = findMetric(run, 'superseded')!;
+  const metrics = (arm: ArmResults) => findPart(arm, field, value)?.metrics ?? {};
+  if (arms.every((arm) => superseded.of(metrics(arm)) === null)) return [];
+  return [intervalColumn(`${field}:${value}:superseded`, superseded.heading, (arm) => superseded.cell(metrics(arm)))];
+}
+
 /** Table 1 broken down: task success by kind of user, category, phrasing, and language if there are several. */
 export function breakdownTable(
   results: RunResults,
@@ -39,12 +51,13 @@ export function breakdownTable(
     title: 'Table 1, broken down. Task success',
     blocks: blocks.map(({ field, title, values }) => ({
       title,
-      columns: values.map((value) =>
-        intervalColumn(`${field}:${value}`, `${value} (%)`, (arm) => {
+      columns: values.flatMap((value) => [
+        intervalColumn(`${field}:${value}`, `${value} (%)`, (arm: ArmResults) => {
           const part = findPart(arm, field, value);
           return part && success.cell(part.metrics);
         }),
-      ),
+        ...(field === 'category' ? supersededColumns(results, field, value) : []),
+      ]),
     })),
     notes: [`Means with 95 % intervals over users. Task success is ${taskSuccessMeaning(run)}.`],
   });
@@ -74,11 +87,13 @@ export function categoryTable(results: RunResults): Table | undefined {
         title: `${category}, ${items(category)} items`,
         columns: [
           intervalColumn(`${category}:success`, `${category} (%)`, (arm) => success.cell(part(arm)?.metrics ?? {})),
+          ...supersededColumns(results, 'category', category),
           intervalColumn(`${category}:difference`, `Δ vs ${against} (pp)`, (arm) => part(arm)?.difference, 100),
         ],
       };
     }),
     notes: [
+      ...(arms.some(({ metrics }) => metrics.superseded !== null) ? [supersededNote] : []),
       `Task success is ${taskSuccessMeaning(run)}; differences are paired by item.`,
       'Means with 95 % intervals over users. Differences are not tested, since there are many categories: there is no verdict.',
     ],

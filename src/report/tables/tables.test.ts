@@ -111,7 +111,7 @@ describe('table 1', () => {
     const unknown = withRun({ unknownQuality: why });
     const cells = { exactMatch: why, taskSuccess: why, evaluatedTokens: '31.3' };
     expect(shown(armResultsTable(unknown), 'dki')).toMatchObject(cells);
-    expect(shown(wrongAnswersTable(unknown), 'dki')).toMatchObject({ stale: why, stored: '320', answered: why });
+    expect(shown(wrongAnswersTable(unknown), 'dki')).toMatchObject({ superseded: why, stored: '320', answered: why });
     expect(shown(breakdownTable(unknown), 'dki')['category:stated']).toBe('random weights');
     expect(verdictSentences(unknown)).toContain('No quality: random weights.');
   });
@@ -352,6 +352,24 @@ describe('a run whose data name their metric', () => {
     expect(shown(table, 'rag')).toMatchObject({ goldDifference: '–', sameAnswer: '–', lost: '–' });
     expect(armResultsTable(runResults).blocks.map(({ title }) => title)).not.toContain('Against the text of rag');
     expect(table.notes.join(' ')).toContain('Contains is over answerable items');
+  });
+
+  it('shows superseded answers beside the scores, where items have superseded values', () => {
+    expect(columnHeadings(armResultsTable(named))).not.toContain('superseded (%)');
+    expect(columnHeadings(categoryTable(named)!)).not.toContain('superseded (%)');
+    const [first, second] = named.arms;
+    const [plain, absent] = second!.breakdown;
+    const superseded = { ...value(0.25), n: 60 };
+    const updated = { ...plain!, metrics: { ...plain!.metrics, superseded } };
+    const arm = { ...second!, metrics: { ...second!.metrics, superseded }, breakdown: [updated, absent!] };
+    const some = { ...named, arms: [first!, arm] };
+    const cell = '25.0 [23.0, 27.0]';
+    expect(shown(armResultsTable(some), 'dki')['superseded']).toBe(cell);
+    expect(armResultsTable(some).notes.join(' ')).toContain('Superseded: the share of answers');
+    expect(shown(categoryTable(some)!, 'dki')).toMatchObject({ 'category:plain:superseded': cell });
+    expect(shown(categoryTable(some)!, 'rag')).toMatchObject({ 'category:plain:superseded': '–' });
+    expect(shown(breakdownTable(some), 'dki')).toMatchObject({ 'category:plain:superseded': cell });
+    expect(columnHeadings(categoryTable(some)!).filter((heading) => heading === 'superseded (%)')).toHaveLength(1);
   });
 
   it('has a table by category with the difference to the text, and verdicts on its metric', () => {

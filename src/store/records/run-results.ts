@@ -5,7 +5,7 @@ import { measured } from './suite-measurements.ts';
 import { runDescription } from './run-description.ts';
 import { schemaVersion } from './schema-version.ts';
 import { list, numbers, object, texts } from './zod-helpers.ts';
-import { timings, tokenCounts, wrongClasses } from './turn-record.ts';
+import { formerWrongClasses, timings, tokenCounts, wrongClasses } from './turn-record.ts';
 
 // docs/results.md describes every field; the comments here say what types alone do not.
 
@@ -97,6 +97,8 @@ export const qualityEstimates = z
     memoryRecall: metric,
     abstention: metric,
     taskSuccess: metric,
+    /** Answers with a superseded value and without the gold, over the items that have one. */
+    superseded: added,
     rougeL: metric,
     bleu: metric,
     goldLogProb: added,
@@ -140,6 +142,8 @@ const breakdownPart = object({
       tokenF1: metric.exactOptional(),
       memoryRecall: metric.exactOptional(),
       abstention: metric.exactOptional(),
+      // Only where items have superseded values.
+      superseded: metric.exactOptional(),
     })
     // Also the primary metric, if it is none of these, and for categories log-probabilities.
     .catchall(metric)
@@ -158,6 +162,14 @@ const retrievalPart = object({
   costHit: cost.nullable(),
   costAll: cost.nullable(),
 });
+
+/** Counts by class of a report, under the names that the classes have now. */
+function withPresentNames(counts: unknown): unknown {
+  if (typeof counts !== 'object' || counts === null) return counts;
+  return Object.fromEntries(
+    Object.entries(counts).map(([name, of]) => [formerWrongClasses[name] ?? name, of as unknown]),
+  );
+}
 
 export const armResults = object({
   arm: z.string(),
@@ -187,7 +199,7 @@ export const armResults = object({
   /** Cache hits ÷ turns that injected memories; null for arms that store no KV. */
   hitRate: z.number().nullable(),
   /** Wrong answers by class; null where quality is unknown. */
-  wrong: z.record(z.enum(wrongClasses), count).readonly().nullable(),
+  wrong: z.preprocess(withPresentNames, z.record(z.enum(wrongClasses), count).readonly().nullable()),
   /** Answerable items that reach each stage of the evidence funnel; `answered` is null where quality is unknown. */
   funnel: object({ ...numbers('stored', 'retrieved', 'kept', 'sequence'), answered: count.nullable() }),
 });

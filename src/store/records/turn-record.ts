@@ -131,7 +131,17 @@ export const tokenCounts = object({
 export type TokenCounts = z.output<typeof tokenCounts>;
 
 /** Classes of wrong answers, in the order in which they are tried. */
-export const wrongClasses = ['wrong-abstention', 'stale', 'confused', 'near-copy', 'fabricated', 'off-topic'] as const;
+export const wrongClasses = [
+  'wrong-abstention',
+  'superseded',
+  'confused',
+  'near-copy',
+  'fabricated',
+  'off-topic',
+] as const;
+
+/** Names of classes in older reports, and their names now. */
+export const formerWrongClasses: Readonly<Record<string, WrongClass>> = { stale: 'superseded' };
 
 /** Stages of the evidence funnel, in order. */
 export const funnelStages = ['stored', 'retrieved', 'kept', 'sequence', 'answered'] as const;
@@ -198,6 +208,8 @@ export const itemRecord = object({
   /** Memories that the user had when asked, and how many of them are the evidence. */
   memories: z.number(),
   evidence: z.number(),
+  /** Superseded values that the data name; missing in older runs. */
+  superseded: z.number().exactOptional(),
   /** Place of the first evidence memory among the user's memories by time of creation, 0 to 1; null without evidence. */
   evidencePlace: z.number().nullable(),
   /** The value that the suite varies; null where it varies none. */

@@ -36,7 +36,7 @@ describe('a turn in the terminal', () => {
   it('says whether the answer is right, in which way it is wrong, and where the evidence was lost', () => {
     expect(printTurn('r', rag, page)).toMatch(/^verdict {3}✓ right$/m);
     expect(printTurn('r', dki, page)).toMatch(
-      /gold {6}Turin\nverdict {3}✗ wrong: stale, failed at: answered\nscores [^]*\nkind {6}updated · held-out · en\n/,
+      /gold {6}Turin\nverdict {3}✗ wrong: superseded, failed at: answered\nscores [^]*\nkind {6}updated · held-out · en\n/,
     );
   });
 
@@ -68,7 +68,7 @@ describe('a turn in the terminal', () => {
     const turn = turnForDisplay(answeredTurn('dki', { answer: ' Oslo' }), 'random weights');
     const text = printTurn('r', turn, page);
     expect(text).toContain('verdict   not judged: random weights');
-    expect(text).not.toMatch(/stale|failed at|ln p gold/);
+    expect(text).not.toMatch(/superseded|failed at|ln p gold/);
     expect(turn).toMatchObject({ scores: { exactMatch: null, taskSuccess: null } });
   });
 
@@ -123,7 +123,7 @@ describe('a turn in the terminal', () => {
 describe('two arms', () => {
   it('stand side by side from 120 columns, else one after the other', () => {
     const wide = printTwoTurns('r', [{ turn: rag }, { turn: dki }], { width: 140, colour: false });
-    expect(wide).toMatch(/^verdict {3}✓ right +│ verdict {3}✗ wrong: stale/m);
+    expect(wide).toMatch(/^verdict {3}✓ right +│ verdict {3}✗ wrong: superseded/m);
     const narrow = printTwoTurns('r', [{ turn: rag }, { turn: dki }], page);
     expect(narrow.indexOf('arm dki')).toBeGreaterThan(narrow.indexOf('Evidence funnel'));
     expect(narrow.indexOf('Evidence funnel')).toBeGreaterThan(narrow.indexOf('arm rag'));

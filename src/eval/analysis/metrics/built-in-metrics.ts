@@ -62,6 +62,20 @@ export const builtInMetrics: readonly MetricDefinition[] = [
   },
 ];
 
+/**
+ * Answers with a superseded value and without the gold, over the items whose data name one. No measure of quality, so that
+ * it is never primary and has no self-test: silence is as free of old values as a right answer.
+ */
+export const supersededMetric: MetricDefinition = {
+  ...share,
+  direction: 'lower',
+  name: 'superseded',
+  label: 'superseded',
+  kind: 'binary',
+  of: ({ item, scores }) =>
+    scores.taskSuccess === null || (item.superseded ?? 0) === 0 ? null : Number(scores.wrongClass === 'superseded'),
+};
+
 /** The judge's verdict (`--judge`), 1 or 0. Never primary: what is right must not depend on a server. */
 export const judgeMetric: MetricDefinition = {
   ...share,

@@ -42,8 +42,8 @@ function bringsNewWord(test: AnswerUnderTest): boolean {
 }
 
 /**
- * The class of a wrong answer, null for a right one; the first that fits, in this order: wrong abstention · stale (a
- * superseded value) · confused (the value of another memory that was shown) · near-copy (edit distance to the gold ≤ 2,
+ * The class of a wrong answer, null for a right one; the first that fits, in this order: wrong abstention · superseded
+ * (an outdated value, without the gold) · confused (the value of another memory that was shown, or old and new) · near-copy (edit distance to the gold ≤ 2,
  * or token F1 ≥ 0.5) · fabricated (words that nothing shown contains) · off-topic (empty, or only words that were
  * shown). An absent item has no wrong abstention and no near-copy.
  */
@@ -51,8 +51,9 @@ export function classifyWrongAnswer(test: AnswerUnderTest): WrongClass | null {
   const { answer, golds, language } = test;
   if (test.isRight) return null;
   if (isAbstention(answer, test.unknownAnswer, language)) return 'wrong-abstention';
-  if (test.superseded.some((value) => containsTokens(answer, value, language))) return 'stale';
-  if (test.otherValues.some((value) => containsTokens(answer, value, language))) return 'confused';
+  const holds = (values: readonly string[]): boolean => values.some((value) => containsTokens(answer, value, language));
+  if (holds(test.superseded)) return holds(golds) ? 'confused' : 'superseded';
+  if (holds(test.otherValues)) return 'confused';
   if (isNearCopy(answer, golds, language)) return 'near-copy';
   return bringsNewWord(test) ? 'fabricated' : 'off-topic';
 }

@@ -1,6 +1,7 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/records/run-results.ts';
 import { type AnsweredResult, cacheStates, funnelStages, wrongClasses } from '../../../store/records/turn-record.ts';
+import { supersededMetric } from '../metrics/built-in-metrics.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
@@ -21,7 +22,11 @@ function breakdown(turns: Turns, baseline: Turns, { all, primary }: RunMetrics, 
       .filter(([value]) => value !== '')
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([value, some]) => {
-        const metrics = Object.fromEntries(shown.map((metric) => [metric.name, estimateMetric(metric, some, effects)]));
+        const superseded = estimateMetric(supersededMetric, some, effects);
+        const metrics = {
+          ...Object.fromEntries(shown.map((metric) => [metric.name, estimateMetric(metric, some, effects)])),
+          ...(superseded === null ? {} : { superseded }),
+        };
         const difference = field === 'category' ? successDifference(baseline, some) : undefined;
         return {
           field,

@@ -127,6 +127,7 @@ function itemRecord({ kind, languageProfile }: DatasetUser, item: DatasetItem, m
     language: item.language ?? languageProfile.language,
     memories: memories.length,
     evidence: item.evidence.length,
+    superseded: item.superseded.length,
     evidencePlace: first === -1 ? null : memories.length === 1 ? 0 : first / (memories.length - 1),
     condition: item.condition ?? null,
   };

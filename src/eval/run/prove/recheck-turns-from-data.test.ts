@@ -135,7 +135,7 @@ it.each<[string, Partial<AnsweredTurn>, RegExp]>([
 
 it.each<[string, Partial<AnsweredTurn>, string | undefined, RegExp]>([
   ['an answer scored as the gold', { scores: turn().scores }, ' Oslo', /rag: exactMatch/],
-  ['a class of its own', { scores: { ...turn().scores, wrongClass: 'stale' } }, undefined, /wrongClass/],
+  ['a class of its own', { scores: { ...turn().scores, wrongClass: 'superseded' } }, undefined, /wrongClass/],
   [
     'the first token of the gold alone',
     { observed: { ...turn().observed, goldTokens: turn().observed.goldTokens.slice(0, 1), goldLogProbability: -0.25 } },
