@@ -87,6 +87,7 @@ async function runAndReport(
   // The results are printed before the reports are written, which may fail.
   for (const results of runs) {
     await unlessInterrupted(signal);
+    display?.note(`writing the report of ${results.run.name}`);
     const closing = await writeRunReport(config, results);
     closing.write(inspectLine(config, results));
   }

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { durationText } from '../render/format-number.ts';
-import { downloadText, estimateLine, ProgressDisplay, turnsText } from './progress.ts';
+import { downloadText, estimateLine, phaseText, ProgressDisplay, turnsText } from './progress.ts';
 
 it('says the share, the speed of this session and the time left', () => {
   expect(turnsText({ phase: 'turns', done: 60, total: 240 }, 2000, 40)).toBe(
@@ -56,5 +56,30 @@ it('shows a download that is longer than it was said to be, or of no length, wit
   );
   for (const totalBytes of [0, Number.NaN, -1]) {
     expect(downloadText({ name: 'a', doneBytes: 1, totalBytes }, 0, 0)).toMatch(/^█{24} 100 % /);
+  }
+});
+
+it('says the share and the time left of every phase with steps', () => {
+  expect(phaseText({ phase: 'isolation', done: 6, total: 24 }, 2000)).toBe(
+    '██████░░░░░░░░░░░░░░░░░░ 25 % · testing isolation · 6 s left',
+  );
+  expect(phaseText({ phase: 'isolation', done: 0, total: 24 }, 2000)).toBe('testing isolation');
+  expect(phaseText({ phase: 'analysis', done: 0, total: 1 }, 2000)).toBe('analysing turns and deciding checks');
+});
+
+it('writes a line every ten seconds of a long phase where there is no terminal', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const stream = new PassThrough();
+    using display = new ProgressDisplay(stream as unknown as WriteStream);
+    for (let done = 0; done <= 24; done++) {
+      display.show({ phase: 'isolation', done, total: 24 });
+      vi.advanceTimersByTime(1000);
+    }
+    const lines = String(stream.read()).trimEnd().split('\n');
+    expect(lines.map((line) => /\d+ %/.exec(line)?.[0])).toEqual([undefined, '41 %', '83 %']);
+    expect(lines[1]).toMatch(/ · 14 s left$/);
+  } finally {
+    vi.useRealTimers();
   }
 });

@@ -7,14 +7,17 @@ import type { DownloadProgress } from '../models/hub/download-file.ts';
 
 const phases: Readonly<Record<Exclude<Progress['phase'], 'turns'>, string>> = {
   load: 'loading model, embedder and data',
-  'self-test': 'testing metrics and parity',
   'warm-up': 'warming up',
+  'self-test': 'testing metrics and parity',
   isolation: 'testing isolation',
+  checks: 'comparing turns with the data file',
   measure: 'measuring',
   judge: 'asking the judge',
-  report: 'writing the report',
+  analysis: 'analysing turns and deciding checks',
 };
 const barColumns = 24;
+/** Off a terminal, a phase other than turns writes a line at most so often, ms. */
+const LINE_MS = 10_000;
 
 /** A rounded duration for estimates: `52 min`, `3 h 10 min`. */
 function roundDuration(ms: number): string {
@@ -40,6 +43,13 @@ export function turnsText({ done, total }: Progress, elapsedMs: number, startedA
   return `${barText(done, total)} of ${total} turns${speed}`;
 }
 
+/** A phase by its name, percent and remaining time; `elapsedMs` counts from its beginning. */
+export function phaseText({ phase, done, total }: Progress, elapsedMs: number): string {
+  const name = phase === 'turns' ? 'turns' : phases[phase];
+  if (total <= 1 || done === 0) return name;
+  return `${barText(done, total)} · ${name}${speedText(done, total - done, elapsedMs)}`;
+}
+
 /** A download as percent, speed and remaining time; `elapsedMs` counts from byte `startedAtByte`, where this process began. */
 export function downloadText(
   { name, doneBytes, totalBytes }: DownloadProgress,
@@ -53,10 +63,11 @@ export function downloadText(
 
 const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
 
-/** ` · SPEED · TIME left`; empty before anything was done. */
-function speedText(done: number, left: number, elapsedMs: number, speed: (perSecond: number) => string): string {
+/** ` · SPEED · TIME left`, the speed if it has a unit; empty before anything was done. */
+function speedText(done: number, left: number, elapsedMs: number, speed?: (perSecond: number) => string): string {
   const perMs = elapsedMs > 0 ? done / elapsedMs : 0;
-  return perMs > 0 ? ` · ${speed(perMs * 1000)} · ${durationText(left / perMs)} left` : '';
+  if (perMs <= 0) return '';
+  return `${speed === undefined ? '' : ` · ${speed(perMs * 1000)}`} · ${durationText(left / perMs)} left`;
 }
 
 /** Between 0 and 1, even if a server sends more than it stated. */
@@ -69,11 +80,13 @@ function barText(done: number, total: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} ${Math.floor(share(done, total) * 100)} %`;
 }
 
-/** Shows progress: a bar at a terminal, elsewhere a line for each phase and each tenth of the turns. */
+/** Shows progress: a bar at a terminal, elsewhere a line for each phase, each tenth of the turns, and now and then. */
 export class ProgressDisplay implements Disposable {
   readonly #stream: WriteStream;
   readonly #spinner: ReturnType<typeof ora> | undefined;
   #phase: Progress['phase'] | undefined;
+  #phaseMs = 0;
+  #lineMs = 0;
   #turns = { ms: 0, from: 0, tenth: 0 };
   #download = { name: '', ms: 0, from: 0, tenth: -1 };
 
@@ -86,11 +99,11 @@ export class ProgressDisplay implements Disposable {
   }
 
   readonly show = (progress: Progress): void => {
-    const { phase, suite, done, total } = progress;
+    const { phase, done, total } = progress;
     const entered = phase !== this.#phase;
     this.#phase = phase;
     if (phase !== 'turns') {
-      if (entered) this.say((suite === undefined ? '' : `${suite}: `) + phases[phase]);
+      this.#showPhase(progress, entered);
       return;
     }
     // The first report counts the turns that were done before.
@@ -98,6 +111,15 @@ export class ProgressDisplay implements Disposable {
     const { ms, from } = this.#turns;
     this.#sayByTenths(turnsText(progress, performance.now() - ms, from), this.#turns, done / total);
   };
+
+  #showPhase(progress: Progress, entered: boolean): void {
+    const now = performance.now();
+    if (entered) this.#phaseMs = now;
+    else if (this.#spinner === undefined && now - this.#lineMs < LINE_MS) return;
+    this.#lineMs = now;
+    const { suite } = progress;
+    this.say((suite === undefined ? '' : `${suite}: `) + phaseText(progress, now - this.#phaseMs));
+  }
 
   readonly showDownload = (progress: DownloadProgress): void => {
     const { name, doneBytes, totalBytes } = progress;

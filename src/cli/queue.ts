@@ -31,13 +31,37 @@ const SHOWN_FAILURES = 10;
 
 /** Options that a plan does not take: they concern one machine, or the judging and writing of results. */
 const UNPLANNED: readonly string[] = [
-  ...['workers', 'shard', 'resume', 'out', 'db', 'quiet', 'databaseEcho', 'kvStore', 'sessions', 'recurrence'],
+  ...[
+    'workers',
+    'shard',
+    'resume',
+    'out',
+    'db',
+    'quiet',
+    'freshSelfTest',
+    'databaseEcho',
+    'kvStore',
+    'sessions',
+    'recurrence',
+  ],
   ...['failBelow', 'judge', 'judgeModel'],
 ];
 
 /** Options of a worker: they concern its machine; the plan holds all others. */
 const WORKER_OPTIONS = [
-  ...(['queue', 'run', 'dataset', 'dataFile', 'errata', 'model', 'embedder', 'preRetrieval', 'out', 'quiet'] as const),
+  ...([
+    'queue',
+    'run',
+    'dataset',
+    'dataFile',
+    'errata',
+    'model',
+    'embedder',
+    'preRetrieval',
+    'out',
+    'quiet',
+    'freshSelfTest',
+  ] as const),
   ...(['engineUrl', 'allowRemote', 'slotsFolder', 'llamaServer', 'hot', 'cold'] as const),
 ];
 

@@ -292,6 +292,9 @@ const output = {
   out: path('<dir>', 'folder of the reports').default('reports'),
   db: path('<file>', 'database file', 'dki-bench.sqlite in the folder of --out').exactOptional(),
   json: toggle('print one JSON document on standard output, and nothing else').default(false),
+  freshSelfTest: toggle(
+    'test the model again, even if a result of the same model, program and machine is stored',
+  ).default(false),
   quiet: toggle('print no progress').default(false),
   databaseEcho: toggle('write every SQL statement to standard error').default(false),
 };

@@ -49,8 +49,8 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
 
   // Each goes on where the one before it was ended.
   it.each([
-    ['the self-test', '--run', 'testing metrics', 100],
-    ['the warm-up', '--resume', 'warming up', 50],
+    ['the warm-up', '--run', 'warming up', 50],
+    ['the self-test', '--resume', 'testing metrics', 100],
     ['turns', '--resume', ': about ', 500],
     ['later turns', '--resume', ' 50 % of', 0],
     ['the isolation probe', '--resume', 'testing isolation', 300],
@@ -67,7 +67,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
 
   it('ends the report, whose turns are stored', async () => {
     // Standard output is where the results come; the report is drawn behind them.
-    const { code, stderr, heededMs } = await interrupted(['--resume', name], 'writing the report', 600, signal);
+    const { code, stderr, heededMs } = await interrupted(['--resume', name], 'analysing turns', 600, signal);
     if (code === 130) {
       expect(stderr).toMatch(/interrupted; (?:all turns are stored; write the report|continue) with: .*\n$/);
       expect(heededMs).toBeLessThan(HEEDED_MS);

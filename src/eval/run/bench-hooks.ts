@@ -7,7 +7,8 @@ import type { DownloadProgress } from '../../models/hub/download-file.ts';
 export interface Progress {
   /** Set only on the first call for a suite. */
   readonly suite?: string;
-  readonly phase: 'load' | 'self-test' | 'warm-up' | 'turns' | 'isolation' | 'measure' | 'judge' | 'report';
+  readonly phase:
+    'load' | 'warm-up' | 'self-test' | 'turns' | 'isolation' | 'checks' | 'measure' | 'judge' | 'analysis';
   readonly done: number;
   readonly total: number;
 }

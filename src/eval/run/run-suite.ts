@@ -20,6 +20,7 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
+import { selfTestText } from '../analysis/checks/numerical-parity.ts';
 import { resultsOf } from '../analysis/results-from-stored-turns.ts';
 import { openEmbeddings } from './loaded-models.ts';
 import { openRunRetriever } from './open-run-retriever.ts';
@@ -37,11 +38,12 @@ import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
 import { machineLoad, RunLevelResults } from './run-level-results.ts';
 import { requireServers } from '../../retrieval/tiered/open-tiered-retriever.ts';
 import { RunLock } from './run-lock.ts';
-import { exactCutNotes, notesBeforeTurns } from './plan/run-notes.ts';
+import { exactCutNotes, notesBeforeTurns, storedSelfTestNotes } from './plan/run-notes.ts';
 import { newRunRecord } from './plan/new-run-record.ts';
 import { resumedConfig } from './plan/resumable-run.ts';
 import { recheckUsers } from './prove/recheck-turns-from-data.ts';
 import { runSelfTests } from './prove/run-self-tests.ts';
+import { type SelfTestStore, selfTestStore } from './prove/self-test-store.ts';
 import { type MeasureContext, type ServeContext, type Suite, suiteOptions } from './suite.ts';
 import { UserRun, warmUp } from './turns/user-run.ts';
 import { rowClaims } from './workers/claims.ts';
@@ -99,12 +101,15 @@ export async function runSuite(
   const bench: RunBench = { ...open.bench, claims };
   const { modelLoadMs } = parts;
   const findings = new RunLevelResults(database, run, bench.clock, { coldStartMs, modelLoadMs, started });
-  const context: RunContext = { database, run, bench, findings, workers, hooks, signal };
+  const selfTests = selfTestStore(settings, { isOwnEngine: startWorker !== undefined });
+  const context: RunContext = { database, run, bench, findings, workers, selfTests, hooks, signal };
   runs.update(run.id, { status: 'running' });
+  // First, since it tells how long the run will take.
+  await warmUpRun(context);
   if (findings.probes === null) await storeSelfTests(context, prepared, planted);
   await takeTurns(context);
   await takeMeasures(context, prepared);
-  hooks.onProgress?.({ phase: 'report', done: 0, total: 1 });
+  hooks.onProgress?.({ phase: 'analysis', done: 0, total: 1 });
   await findings.save(await engineAudit(context));
   const finished = { status: 'finished', finishedAt: Date.now() } as const;
   const results = resultsOf(database, { ...run, ...finished, probes: findings.probes! });
@@ -119,35 +124,34 @@ interface RunContext {
   readonly bench: RunBench;
   readonly findings: RunLevelResults;
   readonly workers: Workers;
+  readonly selfTests: SelfTestStore | undefined;
   readonly hooks: BenchHooks;
   readonly signal: AbortSignal;
 }
 
 /** Runs the self-tests of a new run and stores what they found. @param planted the judge's verdicts on known answers */
 async function storeSelfTests(
-  { bench, findings, hooks, run, signal }: RunContext,
+  { bench, findings, hooks, run, selfTests, signal }: RunContext,
   prepared: PreparedSuite,
   planted: Awaited<ReturnType<typeof testJudge>> | undefined,
 ): Promise<void> {
-  hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
-  const tests = await bench.clock.time('checks', () => runSelfTests(bench, prepared.settings, signal));
+  const onStep = (done: number, total: number): void => hooks.onProgress?.({ phase: 'self-test', done, total });
+  onStep(0, 1);
+  const { tests, testedAt } = await bench.clock.time('checks', () =>
+    runSelfTests(bench, prepared.settings, { signal, store: selfTests, onStep }),
+  );
   const metrics = planted === undefined ? tests.metrics : withJudgeSelfTest(tests.metrics, planted);
   const cuts = exactCutNotes(bench.engine);
-  for (const note of cuts) hooks.onNote?.(note);
-  await findings.begin({ ...tests, metrics, notes: [...cuts, ...notesBeforeTurns(prepared, run)] });
+  const stored = storedSelfTestNotes(testedAt);
+  for (const note of [...cuts, ...stored, selfTestText(tests.parity)]) hooks.onNote?.(note);
+  await findings.begin({ ...tests, metrics, notes: [...cuts, ...stored, ...notesBeforeTurns(prepared, run)] });
 }
 
-/** Warms up, then takes turns until all users are finished, by this process or by its workers. */
+/** Takes turns until all users are finished, by this process or by its workers. */
 async function takeTurns(context: RunContext): Promise<void> {
-  const { database, run, bench, findings, workers, hooks } = context;
-  const { clock, planned } = bench;
-  const users = new RunUserRepository(database, run.id);
-  const left = planned.filter((user) => !users.isFinished(user));
-  hooks.onProgress?.({ phase: 'warm-up', done: 0, total: 1 });
-  await clock.time('warmUp', () => warmUpRun(context, left));
-
-  const total = countTurns(planned);
-  let [finished, underWay] = [total - countTurns(left), 0];
+  const { bench, findings, workers, hooks } = context;
+  const total = countTurns(bench.planned);
+  let [finished, underWay] = [total - countTurns(unfinishedUsers(context)), 0];
   const onTurn = (): void => hooks.onProgress?.({ phase: 'turns', done: finished + underWay + workers.turns, total });
   const save = async (): Promise<void> =>
     findings.save({ load: machineLoad(findings.probes?.load), ...(await engineAudit(context)) });
@@ -169,12 +173,23 @@ async function takeTurns(context: RunContext): Promise<void> {
   await findings.save({ notes: [...findings.probes!.notes, ...workers.notes] });
 }
 
-async function warmUpRun({ bench, hooks, workers, signal }: RunContext, left: readonly PlanUser[]): Promise<void> {
-  const { planned, settings, engine } = bench;
+function unfinishedUsers({ database, run, bench }: RunContext): PlanUser[] {
+  const users = new RunUserRepository(database, run.id);
+  return bench.planned.filter((user) => !users.isFinished(user));
+}
+
+/** Warms up, and tells how long the rest of the run will take. */
+async function warmUpRun(context: RunContext): Promise<void> {
+  const { bench, hooks, workers, signal } = context;
+  const { planned, settings, engine, clock } = bench;
+  const left = unfinishedUsers(context);
   const unfinished = left.map(({ user }) => user);
   const cheapest = cheapestItem(unfinished);
   if (cheapest === undefined) return;
-  const warm = await warmUp(new UserRun(bench, left[cheapest.user]!), cheapest.item, signal);
+  const onArm = (done: number): void => hooks.onProgress?.({ phase: 'warm-up', done, total: bench.arms.length });
+  onArm(0);
+  const userRun = new UserRun(bench, left[cheapest.user]!);
+  const warm = await clock.time('warmUp', () => warmUp(userRun, cheapest.item, signal, onArm));
   const { topK, repeats } = settings;
   const { contextTokens } = engine.info;
   const resumed = left.length < planned.length;
@@ -188,10 +203,13 @@ function countTurns(users: readonly PlanUser[]): number {
 async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promise<void> {
   const { database, run, bench, findings, hooks, signal } = context;
   const { suite, judge, clock } = bench;
-  hooks.onProgress?.({ phase: 'isolation', done: 0, total: 1 });
-  const isolation = await clock.time('checks', () => probeOpenArms(bench, signal));
+  const onProbe = (done: number, total: number): void => hooks.onProgress?.({ phase: 'isolation', done, total });
+  onProbe(0, 1);
+  const isolation = await clock.time('checks', () => probeOpenArms(bench, signal, onProbe));
   if (isolation !== null) await findings.save({ isolation });
-  await findings.save({ reread: await clock.time('checks', () => recheckUsers(bench, bench.planned)) });
+  const onReread = (done: number, total: number): void => hooks.onProgress?.({ phase: 'checks', done, total });
+  onReread(0, bench.planned.length);
+  await findings.save({ reread: await clock.time('checks', () => recheckUsers(bench, bench.planned, onReread)) });
   if (suite.measure !== undefined) {
     const { measure } = suite;
     const { engines, folder, settings, dataset, users } = prepared;

@@ -59,6 +59,8 @@ export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Pro
   // Data files are read before the models are loaded, so that mistakes in them show at once.
   const given = task.suite.data === undefined ? await readRunDatasets(task.settings) : undefined;
   const drawn = given === undefined ? undefined : drawUsers(given, task.settings);
+  const loaded = (done: number): void => hooks.onProgress?.({ phase: 'load', done, total: 3 });
+  loaded(1);
   // A resumed run keeps its number of workers.
   const drawnUsers = drawn && task.begun === undefined ? shardUsers(drawn, task.settings).length : undefined;
   const settings = drawnUsers === undefined ? task.settings : withoutIdleWorkers(task.settings, drawnUsers);
@@ -72,6 +74,7 @@ export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Pro
     const { arms: planned, usesSuiteArms } = plan;
     const needs = { ...task.suite, arms: planned, checkpointFolder: stores.checkpointFolder };
     parts = await LoadedModels.open(task.engines, settings, needs, hooks);
+    loaded(2);
     const { arms, notRun } = await armsWithWorkingTemplate(planned, parts.engine, settings, usesSuiteArms);
     const dataset = given ?? (await generatedData({ ...task, settings }, parts.engine));
     const users = drawn ?? drawUsers(dataset, settings);
@@ -79,6 +82,7 @@ export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Pro
     const armsNotRun = usesSuiteArms ? [...plan.notRun, ...notRun] : [];
     const prepared = { ...task, settings, arms, armsNotRun, stores, parts, dataset, users, calibration };
     await validate(prepared);
+    loaded(3);
     return { ...prepared, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await dispose();

@@ -46,6 +46,16 @@ export function exactCutNotes({ info, capabilities: { exactCuts } }: Pick<Engine
   ];
 }
 
+/** A note on a stored self-test of the model. @param testedAt when it was made, ms since 1970; undefined if it was made now */
+export function storedSelfTestNotes(testedAt: number | undefined): string[] {
+  if (testedAt === undefined) return [];
+  const time = new Date(testedAt).toISOString().slice(0, 16).replace('T', ' ');
+  return [
+    `the self-test of the model is the stored one of ${time} UTC, of the same model, settings, prompts, program and machine; ` +
+      '--fresh-self-test makes a new one',
+  ];
+}
+
 /** A note on the bundled embedder, if the model is not in the registry. @param sha256 hash of the model file */
 export function embedderNotes(
   { model, embedder, given }: Pick<BenchConfig, 'model' | 'embedder' | 'given'>,

@@ -22,13 +22,15 @@ const REPEATED_PROMPTS = 4;
 
 /** Prompts and time that are granted however slow the model is. */
 const MIN_PROMPTS = 4;
-const MIN_BUDGET_MS = 20_000;
+const MIN_BUDGET_MS = 2000;
 /** Share of the run's estimated time that the self-test may take. */
 const SHARE = 0.02;
 
 export interface SelfTestOptions extends CallOptions {
   /** Time budget in ms, from the time to evaluate one prompt whole. Default: no limit. */
   readonly budgetOf?: (wholeMs: number) => number;
+  /** Called with the number of tested prompts after each. */
+  readonly onPrompt?: (done: number) => void;
 }
 
 /**
@@ -38,7 +40,7 @@ export interface SelfTestOptions extends CallOptions {
 export async function paritySelfTest(
   engine: Pick<Engine, 'openSession' | 'capabilities'>,
   prompts: readonly ContinuedPrompt[],
-  { budgetOf = () => Infinity, signal }: SelfTestOptions = {},
+  { budgetOf = () => Infinity, onPrompt, signal }: SelfTestOptions = {},
 ): Promise<ParitySelfTest> {
   if (prompts.length === 0) throw new RangeError('the parity self-test needs a prompt');
   await using session = await engine.openSession('self-test');
@@ -60,6 +62,7 @@ export async function paritySelfTest(
     for (const place of cutPlaces(prompt.length, engine.capabilities))
       cut.push(compareScores(whole, await evaluate(place)));
     if (index % REPEATED_PROMPTS === 0) repeated.push(compareScores(whole, await evaluate(0)));
+    onPrompt?.(tested);
   }
   return {
     prompts: tested,

@@ -287,13 +287,14 @@ export async function recheckUsers(
     'arms' | 'database' | 'dataFiles' | 'metrics' | 'runId' | 'settings' | 'storesTexts' | 'success' | 'users'
   >,
   planned: readonly PlanUser[],
+  onUser?: (done: number, total: number) => void,
 ): Promise<RereadCounts> {
   const { arms, database, dataFiles, metrics, runId, settings, storesTexts, success, users } = bench;
   const drawn = new Set(users.map(({ userId }) => userId));
   const lines = dataFiles === undefined ? undefined : await rereadDataFiles(dataFiles, drawn);
   const turns = new TurnRepository(database);
-  const counts = planned.map(({ user }) =>
-    recheckTurns(turns.listByRun(runId, { userId: user.userId }), {
+  const counts = planned.map(({ user }, index) => {
+    const counted = recheckTurns(turns.listByRun(runId, { userId: user.userId }), {
       lines,
       user,
       arms: arms.map(({ arm }) => arm.traits),
@@ -301,8 +302,10 @@ export async function recheckUsers(
       storesTexts,
       success,
       isOwnSuccess: metrics.some(({ name }) => name === success.metric),
-    }),
-  );
+    });
+    onUser?.(index + 1, planned.length);
+    return counted;
+  });
   return sumByName([noTurns, ...counts]);
 }
 

@@ -22,6 +22,7 @@ import { promptRules } from '../system-parts.ts';
 import { probeEmbedder, probeRetriever } from './retrieval-probes.ts';
 import { cellsSelfTest, paritySelfTest, selfTestBudgetMs } from './engine-self-tests.ts';
 import type { RunBench } from '../open-bench.ts';
+import type { ModelSelfTest, SelfTestStore } from './self-test-store.ts';
 
 const PROMPTS = 20;
 /** Longer prompts would take minutes, at up to five evaluations each. Longer turns are proven during the run. */
@@ -91,15 +92,25 @@ async function testCells(
   return { cells: await cellsSelfTest(engine, { ...one, lines: halves }, { signal }) };
 }
 
-/** Tests, before any arm runs, the engine's rounding, cells, metrics, embedder, retriever and tokenisation. */
+export interface SelfTestHooks {
+  readonly signal: AbortSignal;
+  /** Results of earlier runs; undefined to test in any case. */
+  readonly store: SelfTestStore | undefined;
+  readonly onStep?: ((done: number, total: number) => void) | undefined;
+}
+
+type SelfTests = Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'embedder' | 'retrieverProbe' | 'tokenisation'>;
+
+/**
+ * Tests, before any arm runs, the engine's rounding, cells, metrics, embedder, retriever and tokenisation.
+ * @returns with `testedAt`, ms since 1970, if rounding and cells are a stored result
+ */
 export async function runSelfTests(
   bench: Pick<RunBench, 'engine' | 'embeddings' | 'users' | 'planned' | 'openProbeRetriever'>,
   config: BenchConfig,
-  signal: AbortSignal,
-): Promise<Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'embedder' | 'retrieverProbe' | 'tokenisation'>> {
-  const { engine, embeddings, users, planned, openProbeRetriever } = bench;
-  const turns = planned.reduce((sum, user) => sum + user.turns, 0);
-  const options = { budgetOf: (wholeMs: number) => selfTestBudgetMs(wholeMs, turns), signal };
+  hooks: SelfTestHooks,
+): Promise<{ readonly tests: SelfTests; readonly testedAt: number | undefined }> {
+  const { engine, embeddings, users, openProbeRetriever } = bench;
   const samples = await samplePrompts(engine, users, promptRules(config), config.topK);
   const asked = users.flatMap(({ items, languageProfile }) =>
     items.map(({ answer, language = languageProfile.language }) => ({ answer, language })),
@@ -109,25 +120,49 @@ export async function runSelfTests(
   // There are no test sentences for other languages: English ones replace them.
   const tried = [...new Set([...golds.keys()].map((language) => knownLanguage(language) ?? 'en'))];
   const differing = await Promise.all(samples.map(({ prompt }) => differingIds(engine, prompt)));
+  const { testedAt, tests } = await modelSelfTest(bench, samples, hooks);
+  return {
+    testedAt,
+    tests: {
+      ...tests,
+      metrics: metricsSelfTest(golds, { seed: config.seed, own: registeredMetrics() }),
+      embedder: await probeEmbedder(embeddings, tried),
+      ...(openProbeRetriever === undefined
+        ? {}
+        : { retrieverProbe: await probeRetriever(openProbeRetriever, embeddings, tried) }),
+      tokenisation: {
+        prompts: samples.length,
+        tokens: samples.reduce((sum, { prompt }) => sum + prompt.tokenIds.length, 0),
+        differing: differing.reduce((sum, ids) => sum + ids, 0),
+      },
+    },
+  };
+}
+
+/** Tests rounding and cells, or takes a stored result for the same prompts. */
+async function modelSelfTest(
+  { engine, planned }: Pick<RunBench, 'engine' | 'planned'>,
+  samples: Awaited<ReturnType<typeof samplePrompts>>,
+  { signal, store, onStep }: SelfTestHooks,
+): Promise<{ readonly testedAt?: number; readonly tests: ModelSelfTest }> {
   const continuations = await engine.tokenize(
     samples.map(({ user }) => ({ text: ` ${user.languageProfile.unknownAnswer}`, as: 'text' })),
   );
-  return {
-    ...(await testCells(engine, samples, continuations, options)),
-    parity: await paritySelfTest(
-      engine,
-      samples.map(({ prompt }, index) => ({ prompt: prompt.tokenIds, continuation: continuations[index]! })),
-      options,
-    ),
-    metrics: metricsSelfTest(golds, { seed: config.seed, own: registeredMetrics() }),
-    embedder: await probeEmbedder(embeddings, tried),
-    ...(openProbeRetriever === undefined
-      ? {}
-      : { retrieverProbe: await probeRetriever(openProbeRetriever, embeddings, tried) }),
-    tokenisation: {
-      prompts: samples.length,
-      tokens: samples.reduce((sum, { prompt }) => sum + prompt.tokenIds.length, 0),
-      differing: differing.reduce((sum, ids) => sum + ids, 0),
-    },
-  };
+  const prompts = samples.map(({ prompt: { tokenIds } }, index) => ({
+    prompt: tokenIds,
+    continuation: continuations[index]!,
+  }));
+  const stored = store?.find(engine.info, prompts);
+  if (stored !== undefined) return stored;
+  const turns = planned.reduce((sum, user) => sum + user.turns, 0);
+  const cells = await testCells(engine, samples, continuations, { signal });
+  onStep?.(1, prompts.length + 1);
+  const parity = await paritySelfTest(engine, prompts, {
+    budgetOf: (wholeMs: number) => selfTestBudgetMs(wholeMs, turns),
+    onPrompt: (done) => onStep?.(1 + done, prompts.length + 1),
+    signal,
+  });
+  const tests = { parity, ...cells };
+  store?.keep(engine.info, prompts, tests);
+  return { tests };
 }

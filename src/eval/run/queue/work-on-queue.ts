@@ -12,9 +12,10 @@ import { requireSameBuild, requireSameUsers } from '../plan/compare-plans.ts';
 import { prepareSuite } from '../plan/prepare-suite.ts';
 import { type BenchHooks } from '../bench-hooks.ts';
 import { addBooks } from '../run-clock.ts';
-import { notesBeforeTurns } from '../plan/run-notes.ts';
+import { notesBeforeTurns, storedSelfTestNotes } from '../plan/run-notes.ts';
 import { currentEnvironment } from '../plan/new-run-record.ts';
 import { runSelfTests } from '../prove/run-self-tests.ts';
+import { selfTestStore } from '../prove/self-test-store.ts';
 import { type Suite } from '../suite.ts';
 import { runClaimedWork } from '../workers/run-claimed-work.ts';
 import { QueueClaims } from './queue-claims.ts';
@@ -61,12 +62,13 @@ export async function workOnQueue(
   requireSameUsers(plan, bench.planned);
   const coldStartMs = performance.now() - started;
   hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
-  const tests = await bench.clock.time('checks', () => runSelfTests(bench, settings, signal));
+  const testing = { signal, store: selfTestStore(config, { isOwnEngine: true }) };
+  const { tests, testedAt } = await bench.clock.time('checks', () => runSelfTests(bench, settings, testing));
   const wallMs = performance.now() - started;
   const profile = { modelMs: prepared.parts.modelLoadMs, embedderMs: 0, coldStartMs, wallMs };
   const probes: QueueWorker['probes'] = {
     ...tests,
-    notes: notesBeforeTurns(prepared, run),
+    notes: [...storedSelfTestNotes(testedAt), ...notesBeforeTurns(prepared, run)],
     kvStores: {},
     isolation: null,
     measured: null,

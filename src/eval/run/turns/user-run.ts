@@ -93,7 +93,7 @@ export class UserRun {
   }
 
   /** Takes one turn of every arm on an item, observed but not stored, which warms up the caches of the machine. */
-  async warmUp(item: DatasetItem, signal: AbortSignal): Promise<WarmUp> {
+  async warmUp(item: DatasetItem, signal: AbortSignal, onArm?: (done: number) => void): Promise<WarmUp> {
     const { arms, sharesStore } = this.#bench;
     const prepared = await this.#prepare(item, signal);
     const turns: WarmTurn[] = [];
@@ -107,6 +107,7 @@ export class UserRun {
       await prepared.observer.observe(open.arm.traits, turn, { signal });
       turns.push({ traits: open.arm.traits, turnMs: answered - start, scoringMs: performance.now() - answered });
       if (!sharesStore) await open.recorder.declared(() => open.system.reset());
+      onArm?.(turns.length);
     }
     this.#prompts.clear();
     this.#order.clear();
@@ -240,9 +241,14 @@ export class UserRun {
   }
 }
 
-export async function warmUp(user: UserRun, item: DatasetItem, signal: AbortSignal): Promise<WarmUp> {
+export async function warmUp(
+  user: UserRun,
+  item: DatasetItem,
+  signal: AbortSignal,
+  onArm?: (done: number) => void,
+): Promise<WarmUp> {
   const start = performance.now();
-  const warm = await user.warmUp(item, signal);
+  const warm = await user.warmUp(item, signal, onArm);
   // The first round of a fast model is much slower than later ones.
   return performance.now() - start < SECOND_ROUND_BELOW_MS ? await user.warmUp(item, signal) : warm;
 }
