@@ -81,7 +81,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
       try {
         signal?.throwIfAborted();
         const generation = await this.generateNow(tokens, limits, { signal, start });
-        // Measured here, since a server ends its answer some time after the last token.
+        // Until the call ends, not until the last token: a server ends its answer some time later.
         return { ...generation, decodeMs: performance.now() - start - generation.firstTokenMs };
       } catch (error) {
         if (signal?.aborted !== true || error !== signal.reason) throw error;
@@ -210,7 +210,8 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
 
   #requireLeast({ length }: TokenIds): void {
     const { leastTokens } = this.parts.capabilities;
-    if (length < leastTokens) throw new RangeError(`${length} tokens, expected at least ${leastTokens}`);
+    if (length < leastTokens)
+      throw new RangeError(`too few tokens: ${length}; the engine evaluates at least ${leastTokens} at once`);
   }
 
   #requireSpace(tokens: number, reserve: number): void {

@@ -35,8 +35,8 @@ const quantisedFormat: BlockFormat = {
 
 /**
  * Quantises numbers in ggml's groups of 32. `q8_0`: the scale is the largest magnitude ÷ 127; each number is an 8-bit integer.
- * `q4_0`: the scale is the number with the largest magnitude ÷ −8; each number has 4 bits, the second 16 in the upper halves
- * of the bytes. An incomplete last group is padded with zeros. Arithmetic is that of ggml, in 32 bits.
+ * `q4_0`: the scale is the number with the largest magnitude ÷ −8; a byte holds two 4-bit numbers of a group, number i in its
+ * lower and number i + 16 in its upper half. An incomplete last group is padded with zeros. Arithmetic is that of ggml, in 32 bits.
  * @see ggml, `quantize_row_q8_0_ref` and `quantize_row_q4_0_ref`
  */
 export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array {
@@ -70,9 +70,9 @@ function fourBits(number: number): number {
 }
 
 /**
- * Quantises cells, as memory and disk store them: the file header of a block with the quantised type added, positions, tokens,
- * then keys and values of each layer as [cell][head][dimension]. Heads never share a group, since a cell's heads may hold
- * different tokens.
+ * Quantises cells into the bytes that memory and disk store: the header of a block file with the quantised type, positions,
+ * tokens, then keys and values of each layer as [cell][head][dimension]. Each head begins a new group, since the heads of a cell
+ * may hold different tokens.
  */
 export function writeQuantised(state: SequenceState, type: QuantisedType): Uint8Array<ArrayBuffer> {
   const { layout, keys, values } = state;
@@ -141,7 +141,7 @@ function restoreTensors(bytes: Uint8Array, layout: KvLayout, cells: number, type
   };
 }
 
-/** Divides `sizeBytes` from an address into equal ranges and returns their addresses. */
+/** Start addresses of `count` equal parts of `sizeBytes` bytes from an address. */
 function rangeStarts(address: number, count: number, sizeBytes: number): number[] {
   return Array.from({ length: count }, (_, index) => address + (index * sizeBytes) / count);
 }

@@ -2,7 +2,7 @@
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { redactResult } from '../eval/analysis/redact-turn.ts';
 import { withholdsTexts } from '../eval/analysis/text-restrictions.ts';
-import { unknownQuality, clearScores } from '../eval/analysis/clear-random-model-scores.ts';
+import { unknownQuality, clearScores } from '../eval/analysis/unknown-quality.ts';
 import { csvText } from '../render/table-csv.ts';
 import { escapedControls } from '../render/printable.ts';
 import type { RunRecord } from '../store/records/run-record.ts';

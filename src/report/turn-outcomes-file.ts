@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { privateTextHash } from '../base/private-text-hash.ts';
 import { storesTexts, withholdsTexts } from '../eval/analysis/text-restrictions.ts';
-import { unknownQuality } from '../eval/analysis/clear-random-model-scores.ts';
+import { unknownQuality } from '../eval/analysis/unknown-quality.ts';
 import { escapedControls } from '../render/printable.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/records/outcome-columns.ts';

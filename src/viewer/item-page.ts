@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { BenchDatabase } from '../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../store/turn-list-repository.ts';
-import { unknownQuality } from '../eval/analysis/clear-random-model-scores.ts';
+import { unknownQuality } from '../eval/analysis/unknown-quality.ts';
 import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import { contentHtml, leftOut, longText, pairsHtml } from '../render/section-html.ts';

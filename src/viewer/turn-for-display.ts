@@ -1,5 +1,5 @@
 import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/run-metrics.ts';
-import { clearScores } from '../eval/analysis/clear-random-model-scores.ts';
+import { clearScores } from '../eval/analysis/unknown-quality.ts';
 import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
 
 /** The scores of an answer, by the run's primary metric first; without task success, which pages show as a verdict. */

@@ -33,9 +33,9 @@ export function retrievalMemory(memoryId: string, atMs: number, planned: Omit<Pl
 }
 
 /**
- * Draws users with four questions of every kind and their evidence: preferences (all, or one), recent statements (all,
- * or an update), people by name and names by description, paraphrases (held-out templates), questions that need two
- * memories, and Chinese. Values and names are held out.
+ * Draws users with four questions of every kind and their evidence: preferences (two ask for all, two for one), recent
+ * statements (two for all, two for an updated fact), people by name and by mention, paraphrases in templates that training does
+ * not use, questions that need two memories, and Chinese. Values and names do not occur in training either.
  * @param memories minimum per user
  */
 export function drawRetrievalUsers(
@@ -117,7 +117,7 @@ function paraphrases(random: SeededRandom, { plain }: RetrievalUserPlan): Planne
   return drawn.map(({ fact, memory }) => [question(random, fact.subject, fact.relation, 'heldOut'), [memory]]);
 }
 
-/** Asks about a relative for a fact that is stored under the relative's name only. */
+/** Asks about "my sister" for a fact that the memories state only under her name. */
 function acrossTwo(random: SeededRandom, { role, bridge, facts }: PlannedChain): PlannedQuestion {
   const { fact, memory } = random.pick(facts);
   const lead = random.pick(['', 'Do you recall it? ', 'I hope you remember: ']);

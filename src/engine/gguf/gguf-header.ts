@@ -15,7 +15,7 @@ import {
 import { checkGgufMetadata } from './check-gguf-metadata.ts';
 import { queriesObstacle } from './queries-as-keys.ts';
 import { countNumbers, type WeightShare, weightShares } from './tensor-types.ts';
-import { repeatedNumbers } from './tied-embeddings.ts';
+import { numbersStoredTwice } from './repeated-output-layer.ts';
 
 /** Architectures for which RoPE pairs neighbouring dimensions; the other supported ones pair the halves of a head. */
 const NEIGHBOUR_PAIRING = ['llama'];
@@ -87,7 +87,7 @@ export function readGgufHeader(path: string): GgufHeader {
   return {
     name: textValue(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
-    parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), -repeatedNumbers(files)),
+    parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), -numbersStoredTwice(files)),
     weights: weightShares(tensors),
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,

@@ -1,4 +1,4 @@
-/** Name, numbers per block, and bytes per block of each tensor type, by GGML's number of the type. */
+/** Name, numbers per block, and bytes per block of each tensor type, by ggml's type id. */
 const BLOCKS: Readonly<Record<number, readonly [name: string, numbers: number, bytes: number]>> = {
   0: ['F32', 1, 4],
   1: ['F16', 1, 2],
@@ -28,7 +28,7 @@ const BLOCKS: Readonly<Record<number, readonly [name: string, numbers: number, b
 };
 
 /**
- * Bytes of `numbers` numbers of a type; undefined for an unknown type, or if they do not fill whole blocks.
+ * Bytes that so many numbers of a type take; undefined for an unknown type, or if they do not fill whole blocks.
  * @see ggml-common.h of llama.cpp, where each block is a struct
  */
 export function bytesOfNumbers(type: number, numbers: number): number | undefined {

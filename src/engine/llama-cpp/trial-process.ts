@@ -1,3 +1,4 @@
+/** Main module of a child process that tries a model, so that a crash ends that process and not the bench. */
 import type { LlamaCppOptions } from './llama-cpp-options.ts';
 import { tryModel } from './try-model.ts';
 

@@ -111,7 +111,7 @@ describe.each([
     for (const [at, number] of Object.entries({ [recordEnd - 4]: 1, 16: 2, 20: tokens.length + 1 })) {
       const other = Buffer.from(written);
       other.writeInt32LE(number, Number(at));
-      expect(() => parseState(other, 'x.state')).toThrow('its token list has more than text');
+      expect(() => parseState(other, 'x.state')).toThrow('its token list holds images or audio');
     }
   });
 });
@@ -141,7 +141,7 @@ describe('is refused by name:', () => {
     ['cut by one byte', 'cut short', (bytes) => bytes.subarray(0, -1)],
     ['grown', '2 bytes too long', (bytes) => Buffer.concat([bytes, Buffer.alloc(2)])],
     ['no streams', 'it has no cells', (bytes) => (bytes.writeInt32LE(0, cellsAt - 8), bytes.subarray(0, cellsAt - 4))],
-    ['too few tokens', 'tokens, and the last position is', (bytes) => (bytes.writeInt32LE(90, cellsAt), bytes)],
+    ['too few tokens', 'tokens, but its last position is', (bytes) => (bytes.writeInt32LE(90, cellsAt), bytes)],
     ['a negative position', 'cell 1 has the position -7', (bytes) => (bytes.writeInt32LE(-7, cellsAt + 12), bytes)],
     ['a cell of two', 'cell 1 does not belong to exactly one', (bytes) => (bytes.writeInt32LE(2, cellsAt + 16), bytes)],
     ['cells of several', 'cells 0 and 1 belong to different', (bytes) => (bytes.writeInt32LE(2, cellsAt + 20), bytes)],
@@ -149,7 +149,11 @@ describe('is refused by name:', () => {
     ['an unknown type', 'the keys of layer 0 are of type 77', (bytes) => (bytes.writeInt32LE(77, keysAt), bytes)],
     ['keys of no size', 'the keys of layer 0 have another', (bytes) => (bytes.writeInt32LE(0, keysAt + 4), bytes)],
     ['a huge row of keys', 'cut short', (bytes) => (bytes.writeInt32LE(1, keysAt + 8), bytes)],
-    ['an order of values', 'its order of values is unknown: 2', (bytes) => (bytes.writeInt32LE(2, keysAt - 8), bytes)],
+    [
+      'an order of values',
+      'its flag for transposed values is 2, not 0 or 1',
+      (bytes) => (bytes.writeInt32LE(2, keysAt - 8), bytes),
+    ],
     ['M-RoPE', 'positions in several dimensions (M-RoPE)', (bytes) => withExtendedCells(bytes)],
     ['sliding windows', 'a second cache (sliding-window attention', (bytes) => withSecondCache(bytes)],
   ];

@@ -34,7 +34,7 @@ const UNSUPPORTED_TYPE = 'store KV in F16 or F32';
 
 /** Format variant of a state file; depends on the llama.cpp build, and on whether llama-server wrote it. */
 export interface StateForm {
-  /** Version 4 adds two integers after the number of layers: sizes of the rotation of quantised KV. */
+  /** Version 4 adds two integers after the number of layers: sizes of the Hadamard rotation of keys and values; 0 without one. */
   readonly version: 3 | 4;
   /** The token list is wrapped, as by llama-server since version 4. */
   readonly isWrapped: boolean;
@@ -46,7 +46,7 @@ export interface FileTensors extends Pick<KvLayout, 'layers' | 'keyType' | 'valu
   readonly valueRowBytes: number;
 }
 
-/** Cells in file order; keys and values are [layer] of [cell][number], or of [number][cell] if transposed. */
+/** Cells in file order. Per layer, keys are [cell][number]; values are too, or [number][cell] if transposed. */
 export interface FileCells extends Pick<SequenceState, 'positions' | 'keys' | 'values'> {
   readonly tensors: FileTensors;
 }
@@ -58,7 +58,7 @@ export interface ParsedState extends FileCells {
   readonly streams: number;
 }
 
-/** Types and sizes of the KV in files of a layout. */
+/** What a state file says about its tensors if its KV has this layout. */
 export function fileTensors(layout: KvLayout): FileTensors {
   const { layers, keyType, valueType, valuesTransposed } = layout;
   const rows = { keyRowBytes: keyRowBytes(layout), valueRowBytes: valueRowBytes(layout) };
@@ -94,14 +94,15 @@ export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): Parsed
   if (cells === undefined) throw reader.refusal('it has no cells');
   requireEnd(reader, streams);
   const last = cells.positions.reduce((largest, position) => Math.max(largest, position), -1);
-  if (last + 1 !== tokens.length) throw reader.refusal(`${tokens.length} tokens, and the last position is ${last}`);
+  if (last + 1 !== tokens.length)
+    throw reader.refusal(`it has ${tokens.length} tokens, but its last position is ${last}`);
   return { form: { version, isWrapped }, tokens, streams, ...cells };
 }
 
 function unwrap(record: Int32Array<ArrayBuffer>, reader: StateReader): Int32Array {
   const [, version, count] = record;
   const whole = version === WRAPPED.version && record.length === count! + WRAPPED.before + WRAPPED.after;
-  if (!whole || record.at(-1) !== 0) throw reader.refusal('its token list has more than text');
+  if (!whole || record.at(-1) !== 0) throw reader.refusal('its token list holds images or audio, or is damaged');
   return record.slice(WRAPPED.before, -WRAPPED.after);
 }
 
@@ -137,8 +138,9 @@ function readTensors(
   version: StateForm['version'],
 ): Pick<FileCells, 'tensors' | 'keys' | 'values'> {
   const [transposed, layers] = reader.integers(2);
-  if (transposed !== 0 && transposed !== 1) throw reader.refusal(`its order of values is unknown: ${transposed}`);
-  if (layers! < 1) throw reader.refusal(`${layers} layers`);
+  if (transposed !== 0 && transposed !== 1)
+    throw reader.refusal(`its flag for transposed values is ${transposed}, not 0 or 1`);
+  if (layers! < 1) throw reader.refusal(`its number of layers is ${layers}`);
   if (version === 4 && reader.integers(2).some((size) => size !== 0)) {
     const why = 'llama.cpp has rotated its keys or values by a Hadamard matrix, as it does with quantised ones';
     throw reader.refusal(why, UNSUPPORTED_TYPE);
@@ -172,7 +174,9 @@ function readLayers(
     common ??= { type, rowBytes };
     const whole = rowBytes > 0 && rowBytes % bytes === 0 && (!transposed || low === bytes);
     if (!whole || type !== common.type || rowBytes !== common.rowBytes) {
-      throw reader.refusal(`the ${what} of layer ${layer} have another layout`);
+      throw reader.refusal(
+        `the ${what} of layer ${layer} have an invalid size, or another type or size than those of layer 0`,
+      );
     }
     tensors.push(reader.take(cells * rowBytes));
   }

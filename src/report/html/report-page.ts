@@ -21,7 +21,7 @@ import { verdictSection } from './verdict-section.ts';
 const scriptHash = createHash('sha256').update(reportScript).digest('base64');
 const contentPolicy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${scriptHash}'; base-uri 'none'; form-action 'none'`;
 
-/** Replaced by the script after rendering: indentation is stripped then, and the policy holds a hash of the script's bytes. */
+/** The script is put here last, after indentation is stripped: the policy has the hash of its exact bytes. */
 const SCRIPT_PLACE = '<script></script>';
 
 function checksBySuite(runs: readonly RunResults[]): Table {
@@ -51,7 +51,7 @@ const drawing = ({ figure, svg }: DrawnFigure): Html =>
     ${raw(svg)}
   </figure> `;
 
-/** The other tables of a suite, collapsed. A page of several suites, which they would make too large, links to the suite's page. */
+/** The other tables of a suite, collapsed. A page of several suites has a link to the suite's own page instead, and stays small. */
 function otherTables({ run }: RunResults, others: readonly Html[], several: boolean): Html {
   if (!several) {
     return html`<details>

@@ -21,9 +21,9 @@ const paramsSchema = z.looseObject({
 });
 
 /**
- * Converts hints to a plan: `deep_search` reads all tiers and follows links, `temporal_search` reads only the short-term
- * tier, `persona_search` only the persona; any other label, or none, reads all tiers. Of several labels, the first in this order
- * counts.
+ * Converts hints to a plan. The first of these labels counts: `deep_search` reads all tiers, and follows links unless
+ * `expand_links` is false; `temporal_search` reads the short-term tier; `persona_search` the persona. Without one of them, the
+ * plan reads the short-term tier if `time_range` is `recent`, else all tiers.
  * @throws BenchError `bad-option` for a parameter with an invalid value
  */
 export function planSearch({ strategies, params }: Pick<RetrievalHints, 'strategies' | 'params'>) {

@@ -2,11 +2,11 @@
 export interface VectorIndex {
   /** Appends rows; each has the dimension of the index. */
   add(vectors: readonly Float32Array[]): void;
-  /** Returns the up to `k` rows with the largest inner products, best first; equal scores come in any order. */
+  /** Returns at most `k` rows, those with the largest inner products, best first; equal ones in any order. */
   search(vector: Float32Array, k: number): { readonly ids: readonly number[]; readonly scores: readonly number[] };
 }
 
-/** Port to a vector search library; recorded with every run, since retrieval times depend on it. */
+/** A vector search library. Its name and version are recorded with every run, since retrieval times depend on them. */
 export interface VectorBackend {
   readonly name: VectorBackendName;
   readonly version: string;

@@ -5,7 +5,7 @@ import { list, numbers, object } from './zod-helpers.ts';
 export const quantisedTypes = ['q8_0', 'q4_0'] as const;
 export type QuantisedType = (typeof quantisedTypes)[number];
 
-/** Types in which KV can be stored; `f16`: as the engine computes it. */
+/** Types in which KV can be stored; `f16`: not quantised, in the engine's own number type. */
 export const storeType = z.enum(['f16', ...quantisedTypes]);
 export type StoreType = z.output<typeof storeType>;
 
@@ -24,8 +24,8 @@ export const blockMaking = object({
 export type BlockMaking = z.output<typeof blockMaking>;
 
 /**
- * Where KV came from: `computed` in this turn, `resident` in the session, or from the KV store: its `memory`, or its files on
- * `disk`, of which an engine may have a verified copy in memory.
+ * Where KV came from: `computed` in this turn, `resident` in the session already, or from `memory` or `disk`, the tiers of the KV
+ * store. `disk` also counts if the engine had a verified copy of the file in memory.
  */
 const origin = z.enum(['computed', 'resident', 'memory', 'disk']);
 
@@ -45,8 +45,8 @@ const injected = z.object({
   /** Stored size of all imported cells. */
   sizeBytes: z.number(),
   /**
-   * Tokens of the injected memory lines, and their cells without those of the header: fewer if tokens were evicted, more if
-   * blocks keep sink tokens. Missing in older runs.
+   * `tokens` of the injected memory lines, and `cells` imported for them, without the header's: fewer than tokens after eviction,
+   * more if blocks keep sink tokens. Missing in older runs.
    */
   memoryLines: object(numbers('tokens', 'cells')).exactOptional(),
   /** Rule and share of the memory tokens that were dropped before their KV was stored; missing without eviction. */
@@ -60,7 +60,7 @@ const exactPrefix = injected
   .extend({ strategy: z.literal('prefix'), ...block.shape, memoryIds: list(z.string()) })
   .readonly();
 
-/** Rules that select a share of the tokens to recompute, one by one or in runs. */
+/** Rules that select a share of the tokens to recompute: single ones, or stretches of neighbours (`RULE/8:.1`). */
 const tokenRules = [
   'first',
   'random',
@@ -97,7 +97,7 @@ const joinedBlocks = injected
     blocks: list(block.extend({ memoryId: z.string(), position: z.number() }).readonly()),
     /** Ranges of positions whose cells were recomputed, ascending, with gaps between them; empty in older runs. */
     recomputed: list(object(numbers('start', 'end'))).default([]),
-    /** Tokens evaluated to recompute them. More than the ranges hold if the engine has a larger minimum batch. */
+    /** Tokens evaluated for this; more than the ranges hold if the engine cannot evaluate so few at once. */
     recomputedTokens: z.number(),
     joinMs: z.number(),
   })

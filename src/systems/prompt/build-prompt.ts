@@ -71,7 +71,7 @@ export interface PromptRules {
    * Memories may then fill all that remain. Default: as many cells as positions.
    */
   readonly cellTokens?: number;
-  /** Cells per memory for sink tokens, which are not in the prompt; subtracted from the history's budget. Default 0. */
+  /** Sink tokens kept before each memory. They take cells, not prompt tokens, and are subtracted from the history's budget. Default 0. */
   readonly sinkTokens?: number;
   /** Default `all`. */
   readonly prefix?: PrefixMemories;
@@ -259,7 +259,10 @@ export function formFor(
   return memoryHeader === undefined ? form : form.withHeader(promptText(memoryHeader, query));
 }
 
-/** The system message of a turn: the turn's text, or else the text of the rules in the language of the user or query. */
+/**
+ * The system message of a turn: its own; else that of the rules; else the default. The last two are in the user's language, or the
+ * query's.
+ */
 export function systemPromptFor(
   turn: QueryLanguage & { readonly systemPrompt?: string },
   { systemPrompt }: Pick<PromptRules, 'systemPrompt'>,

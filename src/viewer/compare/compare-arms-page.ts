@@ -3,7 +3,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
 import { differentSubjects } from '../../eval/analysis/compare/run-differences.ts';
-import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/printable.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { Html } from '../../render/html.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
-import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/printable.ts';

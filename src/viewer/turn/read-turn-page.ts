@@ -5,7 +5,7 @@ import { TokenPieceRepository } from '../../store/token-piece-repository.ts';
 import { TurnListRepository } from '../../store/turn-list-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
-import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { redactTurn } from '../../eval/analysis/redact-turn.ts';
 import { findRunByName, unknownName } from '../find-by-name.ts';

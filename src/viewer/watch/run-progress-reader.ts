@@ -4,7 +4,7 @@ import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { PartialResults } from '../../eval/analysis/partial-results.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
-import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { findRunByName } from '../find-by-name.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';

@@ -5,7 +5,7 @@ import type { RunTurns } from '../run-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { plannedSample } from '../planned-sample.ts';
 import { storesTexts } from '../text-restrictions.ts';
-import { unknownQuality } from '../clear-random-model-scores.ts';
+import { unknownQuality } from '../unknown-quality.ts';
 import { answers } from './answers.ts';
 import { cells } from './cells.ts';
 import type { Check, CheckInput, OptionalCheck } from './check.ts';

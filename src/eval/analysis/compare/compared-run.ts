@@ -5,7 +5,7 @@ import { metricsOfRun } from '../metrics/run-metrics.ts';
 import { redactResult } from '../redact-turn.ts';
 import { withholdsTexts } from '../text-restrictions.ts';
 import { splitByCache } from '../summary/cache-split.ts';
-import { unknownQuality } from '../clear-random-model-scores.ts';
+import { unknownQuality } from '../unknown-quality.ts';
 
 export interface RunAndTurns {
   readonly run: RunRecord;

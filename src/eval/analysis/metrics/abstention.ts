@@ -24,7 +24,7 @@ const HEDGES: Readonly<Record<KnownLanguage, RegExp>> = {
 
 const SENTENCE_END = /[.!?。！？]+/u;
 
-/** True for the data set's answer to unknown questions, or one sentence that begins with a refusal and has no hedge. */
+/** True if the answer is the data set's text for "unknown", or a single sentence that begins with a refusal and takes nothing back. */
 export function isAbstention(answer: string, unknownAnswer: string, language: Language): boolean {
   const form = normalise(answer, language);
   if (form === '') return false;

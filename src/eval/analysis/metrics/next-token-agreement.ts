@@ -1,8 +1,8 @@
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 
 /**
- * Two next-token distributions: the KL divergence Σ p ln(p ÷ q) in nats, where p is the reference and q is compared with it, and `topOne`,
- * whether both have the same likeliest token.
+ * How far a next-token distribution q is from its reference p: `klDivergence` is Σ p ln(p ÷ q) in nats, and `topOne` is true if both
+ * have the same likeliest token.
  */
 export type Agreement = NonNullable<TurnObservation['agreement']>;
 

@@ -13,7 +13,10 @@ export const LEVEL = 0.05;
 /** Default of `--margin`, in points. */
 const DEFAULT_MARGIN = 2;
 
-/** The margin of a metric in the scale of its values. In %, a `--margin` that is not the default replaces it. */
+/**
+ * The largest loss that still counts as none, in the scale of the values. For a metric in %, `--margin` replaces the metric's own
+ * margin, unless it has its default. @param points the value of `--margin`
+ */
 export function marginOf({ unit, margin }: Pick<MetricDeclaration, 'unit' | 'margin'>, points: number): number {
   if (unit !== '%') return margin;
   return (points === DEFAULT_MARGIN ? margin : points) / 100;
@@ -25,7 +28,7 @@ export interface FamilyMember {
   readonly identical: boolean;
   /** Two-sided p of "no difference"; null for an arm that no test was planned for. */
   readonly p: number | null;
-  /** Design effect of shares; undefined for values of any range. */
+  /** Design effect of a metric in %; undefined for other metrics. */
   readonly effect: number | undefined;
 }
 
@@ -35,13 +38,13 @@ export interface Judgement {
   /** One-sided p of "the loss is the margin or more", adjusted likewise. */
   readonly pKept: number | null;
   readonly verdict: Extract<Verdict, 'identical' | 'kept' | 'lost' | 'undecided' | 'too few users' | 'not judged'>;
-  /** Items that would decide; absent if decided, or if no number is meaningful. */
+  /** Items that an undecided verdict needs; absent if decided, or if more items would not help. */
   readonly neededItems?: number;
 }
 
 /**
- * Judges planned arms by one metric, as a family: kept if a loss of the margin is refuted (one-sided, 2.5 %), else lost
- * if a loss is shown (two-sided, 5 %), else undecided. @param margin in the scale of the values: 0.02 is two points
+ * Judges planned arms by one metric, as a family. Kept: the loss is shown to be smaller than the margin (one-sided, 2.5 %). Lost:
+ * it is not, and a loss is shown (two-sided, 5 %). Undecided: neither. @param margin in the scale of the values: 0.02 is two points
  */
 export function judgeFamily(members: readonly FamilyMember[], margin: number): Judgement[] {
   const planned = members.filter(({ p }) => p !== null);

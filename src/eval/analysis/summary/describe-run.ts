@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { MachineDifference, RunDescription } from '../../../store/records/run-description.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import { unknownQuality } from '../clear-random-model-scores.ts';
+import { unknownQuality } from '../unknown-quality.ts';
 
 export type EndedRun = RunRecord & { readonly status: RunDescription['status']; readonly probes: RunProbes };
 

@@ -9,9 +9,9 @@ const MIN_COSINE = 0.95;
 
 /**
  * Counts numbers that a model stores twice: some quantised files repeat the token embedding as the output layer, in another type.
- * Detected by comparing sampled rows, because the metadata does not tell.
+ * Compares sampled rows, because the metadata does not tell.
  */
-export function repeatedNumbers(files: readonly GgufFile[]): number {
+export function numbersStoredTwice(files: readonly GgufFile[]): number {
   const [embedding, output] = ['token_embd.weight', 'output.weight'].map((name) => findTensor(files, name));
   if (embedding === undefined || output === undefined) return 0;
   const [columns, rows] = embedding.tensor.dimensions as [number, number];
@@ -28,18 +28,18 @@ function findTensor(files: readonly GgufFile[], wanted: string) {
     .find(({ tensor }) => tensor.name === wanted);
 }
 
-/** Rows of a matrix, concatenated; undefined for an unknown type. */
+/** Rows of a matrix, concatenated; undefined for a type that `DECODE` lacks. */
 function readRows(path: string, { type, fileOffset }: GgufTensorInfo, columns: number, rows: readonly number[]) {
   const rowBytes = bytesOfNumbers(type, columns);
   const decode = DECODE[type];
   if (rowBytes === undefined || decode === undefined) return undefined;
-  const groupBytes = bytesOfNumbers(type, decode.group)!;
+  const blockBytes = bytesOfNumbers(type, decode.blockNumbers)!;
   const file = openSync(path, 'r');
   try {
     return rows.flatMap((row) => {
       const bytes = readBytes(file, fileOffset + row * rowBytes, rowBytes);
-      const starts = Array.from({ length: bytes.length / groupBytes }, (_, group) => group * groupBytes);
-      return starts.flatMap((start) => decode.read(bytes.subarray(start, start + groupBytes)));
+      const starts = Array.from({ length: bytes.length / blockBytes }, (_, block) => block * blockBytes);
+      return starts.flatMap((start) => decode.read(bytes.subarray(start, start + blockBytes)));
     });
   } finally {
     closeSync(file);
@@ -52,18 +52,19 @@ function cosine(a: readonly number[], b: readonly number[]): number {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
-/** Numbers per block and how to decode a block, by GGML's number of the type. @see ggml-quants.c of llama.cpp */
-const DECODE: Readonly<Record<number, { readonly group: number; readonly read: (bytes: Buffer) => number[] }>> = {
-  0: { group: 1, read: (bytes) => [bytes.readFloatLE()] }, // F32
-  1: { group: 1, read: (bytes) => [half(bytes, 0)] }, // F16
-  2: { group: 32, read: (bytes) => scaled(nibbles(bytes.subarray(2)), half(bytes, 0), -8 * half(bytes, 0)) }, // Q4_0
-  3: { group: 32, read: (bytes) => scaled(nibbles(bytes.subarray(4)), half(bytes, 0), half(bytes, 2)) }, // Q4_1
-  6: { group: 32, read: (bytes) => scaled(fiveBits(bytes), half(bytes, 0), -16 * half(bytes, 0)) }, // Q5_0
-  8: { group: 32, read: (bytes) => scaled([...new Int8Array(bytes.subarray(2))], half(bytes, 0), 0) }, // Q8_0
-  12: { group: 256, read: (bytes) => eightScales(bytes, fourBitQuarters(bytes.subarray(16))) }, // Q4_K
-  14: { group: 256, read: sixBits }, // Q6_K
-  30: { group: 1, read: (bytes) => [Buffer.from([0, 0, ...bytes]).readFloatLE()] }, // BF16
-};
+/** Numbers per block and how to decode a block, by ggml's type id. @see ggml-quants.c of llama.cpp */
+const DECODE: Readonly<Record<number, { readonly blockNumbers: number; readonly read: (bytes: Buffer) => number[] }>> =
+  {
+    0: { blockNumbers: 1, read: (bytes) => [bytes.readFloatLE()] }, // F32
+    1: { blockNumbers: 1, read: (bytes) => [half(bytes, 0)] }, // F16
+    2: { blockNumbers: 32, read: (bytes) => scaled(nibbles(bytes.subarray(2)), half(bytes, 0), -8 * half(bytes, 0)) }, // Q4_0
+    3: { blockNumbers: 32, read: (bytes) => scaled(nibbles(bytes.subarray(4)), half(bytes, 0), half(bytes, 2)) }, // Q4_1
+    6: { blockNumbers: 32, read: (bytes) => scaled(fiveBits(bytes), half(bytes, 0), -16 * half(bytes, 0)) }, // Q5_0
+    8: { blockNumbers: 32, read: (bytes) => scaled([...new Int8Array(bytes.subarray(2))], half(bytes, 0), 0) }, // Q8_0
+    12: { blockNumbers: 256, read: (bytes) => eightScales(bytes, fourBitQuarters(bytes.subarray(16))) }, // Q4_K
+    14: { blockNumbers: 256, read: sixBits }, // Q6_K
+    30: { blockNumbers: 1, read: (bytes) => [Buffer.from([0, 0, ...bytes]).readFloatLE()] }, // BF16
+  };
 
 function half(bytes: Buffer, at: number): number {
   return readNumbers(bytes.subarray(at, at + 2), 'F16')[0]!;
@@ -84,7 +85,7 @@ function fiveBits(bytes: Buffer): number[] {
   return nibbles(bytes.subarray(6)).map((level, index) => level | (((high >>> index) & 1) << 4));
 }
 
-/** Q4_K: four times 64 numbers in 32 bytes. */
+/** Q4_K: four chunks of 32 bytes, with 64 numbers each. */
 function fourBitQuarters(bytes: Buffer): number[] {
   return [0, 32, 64, 96].flatMap((start) => nibbles(bytes.subarray(start, start + 32)));
 }
