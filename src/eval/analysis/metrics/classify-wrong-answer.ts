@@ -43,9 +43,9 @@ function bringsNewWord(test: AnswerUnderTest): boolean {
 
 /**
  * The class of a wrong answer, null for a right one; the first that fits, in this order: wrong abstention · superseded
- * (an outdated value, without the gold) · confused (the value of another memory that was shown, or old and new) · near-copy (edit distance to the gold ≤ 2,
- * or token F1 ≥ 0.5) · fabricated (words that nothing shown contains) · off-topic (empty, or only words that were
- * shown). An absent item has no wrong abstention and no near-copy.
+ * (an outdated value, without the gold) · confused (the value of another memory that was shown, or an outdated value
+ * with the gold) · near-copy (edit distance to the gold ≤ 2, or token F1 ≥ 0.5) · fabricated (words that nothing shown
+ * contains) · off-topic (empty, or only words that were shown). An absent item has no wrong abstention and no near-copy.
  */
 export function classifyWrongAnswer(test: AnswerUnderTest): WrongClass | null {
   const { answer, golds, language } = test;
