@@ -41,7 +41,7 @@ type TablesFlags = Readonly<
 export function declare(command: Command): void {
   command.description('draw the tables of a run from its stored turns, also while it is running');
   addConfigOptions(command, ['out', 'db'])
-    .option('--run <name>', 'name of the run, or of several suites (default: the latest)')
+    .option('--run <name>', 'name of the run, or of several suites; to draw, also several, comma-separated (default: the latest)')
     .addOption(new Option('--table <name>', "table to draw (default: those of the run's suite)").choices(tableNames))
     .addOption(new Option('--format <name>', 'format of the tables').choices(Object.keys(renderers)).default('md'))
     .addOption(new Option('--per-turn <format>', 'one line per turn instead of tables').choices(turnFormats))
@@ -55,6 +55,7 @@ export function declare(command: Command): void {
   withExamples(command, {
     'tables --table 1 --format tex': 'a table of the last run, for a paper',
     'tables --run demo --check': 'do the reports agree with the stored turns?',
+    'tables --table contrast --run small,large': 'the contrast that the data plan, adjusted over the models',
     'tables --per-turn csv': 'one line per turn: answers, metrics, tokens, times',
   });
 }
@@ -82,7 +83,9 @@ async function databaseTables({ run, table, format, perTurn, check, write, ...fl
     const compare = ({ folder, runs, outcomes }: ReportContent) => checkReport(folder, runs, outcomes);
     return await compareReports(all, compare, 'agrees with the stored turns');
   }
-  const runs = availableResults(database, findRuns(database, run));
+  const names = run?.split(',').map((name) => name.trim()) ?? [undefined];
+  const found = names.flatMap((name) => findRuns(database, name));
+  const runs = availableResults(database, found);
   return runs.length === 0 ? exitCodes.ok : printTables(runs, table, format);
 }
 

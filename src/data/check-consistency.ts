@@ -142,6 +142,16 @@ function checkUsers({ header, memories, items, questions }: DatasetRecords, repo
   }
 }
 
+function checkContrast({ header, items }: DatasetRecords, report: Report): void {
+  const categories = new Set(items.map(({ record }) => record.category));
+  for (const category of header?.record.plannedContrast?.categories ?? []) {
+    if (categories.has(category)) continue;
+    const got = formatValue(category) + didYouMean(category, categories);
+    const hint = 'plan a contrast of two categories that items have';
+    report('header', mismatch(`${header!.place}: plannedContrast.categories`, 'categories of this file', got, hint));
+  }
+}
+
 /** Checks the records of a file against one another: ids, references, times, users, and that there are items. */
 export function checkConsistency(records: DatasetRecords, report: Report): void {
   const memories = byId(records.memories, 'memoryId', report);
@@ -152,6 +162,7 @@ export function checkConsistency(records: DatasetRecords, report: Report): void 
   for (const item of all) check.checkEvidence(item);
   for (const item of records.items) check.checkItem(item);
   checkUsers(records, report);
+  checkContrast(records, report);
   const [first] = records.questions;
   if (first !== undefined && records.items.length > 0) {
     const hint = 'put questions without answers into a separate file';

@@ -9,7 +9,7 @@ export type DatasetItem = Readonly<Omit<ItemRecord, 'type'>>;
 
 /** What a file declares about itself; every run on the file records it. */
 export type DatasetDeclaration = Readonly<
-  Pick<DatasetRecord, 'primaryMetric' | 'split' | 'licence' | 'texts' | 'note'>
+  Pick<DatasetRecord, 'primaryMetric' | 'plannedContrast' | 'split' | 'licence' | 'texts' | 'note'>
 >;
 
 /** `recurring`: few memories, so that retrieved sets repeat; `large`: more memories than a retrieval returns. */

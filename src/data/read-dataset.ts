@@ -57,8 +57,8 @@ export async function readDatasetSource(source: DatasetSource, needsPassages = f
 }
 
 function readDeclaration({ header }: DatasetRecords): DatasetDeclaration {
-  const { primaryMetric, split, licence, texts, note } = header?.record ?? {};
-  const declared = Object.entries({ primaryMetric, split, licence, texts, note });
+  const { primaryMetric, plannedContrast, split, licence, texts, note } = header?.record ?? {};
+  const declared = Object.entries({ primaryMetric, plannedContrast, split, licence, texts, note });
   return Object.fromEntries(declared.filter(([, value]) => value !== undefined));
 }
 

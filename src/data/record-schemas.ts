@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { controlCharacters } from '../base/control-characters.ts';
 import { safeRecord } from '../base/prototype-safe-records.ts';
 import { isLanguageTag } from '../base/language.ts';
+import { plannedContrast } from '../store/records/planned-contrast.ts';
 
 const MAX_TEXT_BYTES = 8 * 2 ** 20;
 /** More than any context window in use. */
@@ -39,6 +40,8 @@ const datasetRecord = z.strictObject({
   userLanguages: safeRecord(language).optional(),
   /** Name of the metric that compares arms; default `exactMatch`. */
   primaryMetric: id.exactOptional(),
+  /** The one contrast between kinds of question that is planned before a run. */
+  plannedContrast: plannedContrast.exactOptional(),
   /** `development`: for choosing settings; `test`: for measuring. */
   split: z.enum(['development', 'test']).exactOptional(),
   licence: text.exactOptional(),

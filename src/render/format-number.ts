@@ -15,6 +15,11 @@ export function formatInterval(parts: readonly [value: number, low: number, high
 export const formatRatio = ({ delta, low, high }: Readonly<Record<'delta' | 'low' | 'high', number>>): string =>
   formatInterval([Math.exp(delta), Math.exp(low), Math.exp(high)], 2);
 
+/** A probability as `.032` or `<.001`. */
+export function formatProbability(p: number): string {
+  return p < 0.001 ? '<.001' : p.toFixed(3).replace(/^0/, '');
+}
+
 /** `1 memory`, `2 memories` */
 export const countText = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;

@@ -2,7 +2,8 @@ import { formatInterval, formatNumber } from '../render/format-number.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, prefixCacheArm, findComparison } from './find-arms-and-comparisons.ts';
-import { primaryMetric, type MetricDisplay } from './metric-display.ts';
+import { categoryDifferencesText, contrastSentences } from './category-sentences.ts';
+import { plansContrast, primaryMetric } from './metric-display.ts';
 import { breakEvenText } from './verdict-sentences.ts';
 
 const subjects: readonly { readonly name: string; readonly matches: (traits: ArmTraits) => boolean }[] = [
@@ -13,10 +14,17 @@ const subjects: readonly { readonly name: string; readonly matches: (traits: Arm
   },
 ];
 
-/** The share of RAG's right answers that the arm also gets right; for a continuous metric the difference. */
-function keptText(rag: ArmResults, comparison: Comparison, primary: MetricDisplay): string {
+/**
+ * The share of RAG's right answers that the arm also gets right; for a continuous metric the difference. Where the data plan a
+ * contrast, the differences by category.
+ */
+function keptText(run: RunResults['run'], rag: ArmResults, own: ArmResults, comparison: Comparison): string {
+  const primary = primaryMetric(run);
   const { n, wins, losses, verdict, delta, low, high } = comparison;
   if (verdict === 'identical') return `kept all of RAG's answers (bit by bit, on ${n} of ${n} items)`;
+  if (plansContrast(run)) {
+    return `differed from RAG by category, exploratory, in points of task success: ${categoryDifferencesText(own)}`;
+  }
   if (primary.declared.kind === 'continuous') {
     const { scale, digits, differenceUnit, label } = primary;
     const [mean, interval] = formatInterval([delta * scale, low * scale, high * scale], digits).split(/ (.*)/);
@@ -53,20 +61,19 @@ function savingsText(rag: ArmResults, arm: ArmResults, cached: ArmResults | unde
 const suiteFirst = (runs: readonly RunResults[], suite: string): RunResults[] =>
   runs.toSorted((a, b) => Number(b.run.suite === suite) - Number(a.run.suite === suite));
 
-/** One sentence each for exact and joined KV. Prefers quality and tokens from suite `main`, and the break-even from `latency`. */
+/** The planned contrast, then one sentence each for exact and joined KV. Prefers quality and tokens from suite `main`, and the break-even from `latency`. */
 export function headline(runs: readonly RunResults[]): string[] {
-  return subjects.flatMap(({ name, matches }) => {
+  const ofArms = subjects.flatMap(({ name, matches }) => {
     for (const results of suiteFirst(runs, 'main')) {
       const { arms, run } = results;
       const [rag, own] = [baselineArm(arms), arms.find(({ traits }) => matches(traits))];
       if (rag === undefined || own === undefined || rag.n === 0 || own.n === 0) continue;
-      const primary = primaryMetric(run);
-      const compared = findComparison(results, own.arm, rag.arm, primary.name);
+      const compared = findComparison(results, own.arm, rag.arm, primaryMetric(run).name);
       const breakEven = suiteFirst(runs, 'latency')
         .map((one) => one.breakEven.filter(({ arm }) => arm === own.arm))
         .find(({ length }) => length > 0);
       const clauses = [
-        ...(compared === undefined || run.unknownQuality !== null ? [] : [keptText(rag, compared, primary)]),
+        ...(compared === undefined || run.unknownQuality !== null ? [] : [keptText(run, rag, own, compared)]),
         savingsText(rag, own, prefixCacheArm(arms)),
         ...(breakEven ?? []).map((one) => `broke even against ${one.against}: ${breakEvenText(one)}`),
       ];
@@ -74,4 +81,5 @@ export function headline(runs: readonly RunResults[]): string[] {
     }
     return [];
   });
+  return [...runs.flatMap(contrastSentences), ...ofArms];
 }

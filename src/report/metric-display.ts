@@ -53,6 +53,9 @@ export const primaryMetric = (run: Run): MetricDisplay => metricDisplay(metricsO
 /** True if the data name their primary metric, as natural-language data do: such runs have more tables. */
 export const namesItsMetric = ({ dataset }: Run): boolean => dataset.primaryMetric !== undefined;
 
+/** True if the data plan a contrast of categories: then no mean over all categories is the first result of the run. */
+export const plansContrast = ({ dataset }: Run): boolean => dataset.plannedContrast !== undefined;
+
 /** The meaning of task success: `contains for answerable items, abstention for absent ones`. */
 export function taskSuccessMeaning(run: Run): string {
   const { label, ofAbsent } = successMetric(metricsOfRun(run));

@@ -3,7 +3,8 @@ import { formatNumber, formatRatio } from '../render/format-number.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, prefixCacheArm, primaryArm, findComparison } from './find-arms-and-comparisons.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
-import { findMetric, primaryMetric, type MetricDisplay } from './metric-display.ts';
+import { categorySentences, contrastSentences } from './category-sentences.ts';
+import { findMetric, plansContrast, primaryMetric, type MetricDisplay } from './metric-display.ts';
 
 /** The verdict of a run in sentences: failed checks, savings, quality, undecided checks, and last its scope. */
 export function verdictSentences(results: RunResults): string[] {
@@ -13,6 +14,7 @@ export function verdictSentences(results: RunResults): string[] {
   const scope = users === 1 ? 'one user, so it does not hold for others' : `${users} users`;
   return [
     ...(lack === undefined ? [] : [`${lack}. Do not quote these numbers.`]),
+    ...contrastSentences(results),
     ...costSentences(results),
     ...(run.unknownQuality === null
       ? qualitySentences(results, baselineArm(arms)?.arm ?? '')
@@ -96,20 +98,44 @@ function savingsSentences({ arm, hitRate }: ArmResults, opponent: string, result
   ];
 }
 
-/** A sentence each for the verdicts on the primary metric and on abstention; the reason if there is no verdict. */
+/**
+ * A sentence each for the verdicts on the primary metric and on abstention; the reason if there is no verdict. Where the data
+ * plan a contrast, differences by category stand in place of those over all of them.
+ */
 function qualitySentences(results: RunResults, baseline: string): string[] {
   const primary = primaryMetric(results.run);
   const abstention = primary.name === 'abstention' ? undefined : findMetric(results.run, 'abstention');
   const tooFew = tooFewUsers(results.run);
   const sentences = [primary, abstention].flatMap((metric) => {
     const clauses = metric && verdictClauses(metric, results, baseline);
-    return clauses ? [`${metric.title}: ${clauses}.`] : [];
+    const sentence = clauses ? [`${metric.title}: ${clauses}.`] : [];
+    if (metric !== primary || !plansContrast(results.run)) return sentence;
+    const identical = verdictClauses(primary, results, baseline, 'identical');
+    return [
+      ...(identical === '' ? [] : [`${primary.title}: ${identical}.`]),
+      ...categorySentences(results, differingArms(results, baseline)),
+    ];
   });
   return sentences.length === 0 || tooFew === undefined ? sentences : [...sentences, `No verdict: ${tooFew}.`];
 }
 
-/** The verdicts of the planned comparisons by one metric; empty without such comparisons. */
-function verdictClauses(metric: MetricDisplay, { comparisons }: RunResults, baseline: string): string {
+/** Arms with a planned comparison that do not give the answers of the baseline bit by bit. */
+function differingArms({ arms, run, comparisons }: RunResults, baseline: string): ArmResults[] {
+  const { name } = primaryMetric(run);
+  const tested = comparisons.filter(
+    ({ b, metric, pAdjusted }) => b === baseline && metric === name && pAdjusted !== null,
+  );
+  const differing = new Set(tested.filter(({ verdict }) => verdict !== 'identical').map(({ a }) => a));
+  return arms.filter(({ arm }) => differing.has(arm));
+}
+
+/** The verdicts of the planned comparisons by one metric, or those of one kind; empty without such comparisons. */
+function verdictClauses(
+  metric: MetricDisplay,
+  { comparisons }: RunResults,
+  baseline: string,
+  only?: Comparison['verdict'],
+): string {
   const planned = comparisons.filter(
     (one) => one.metric === metric.name && one.b === baseline && one.pAdjusted !== null,
   );
@@ -126,6 +152,7 @@ function verdictClauses(metric: MetricDisplay, { comparisons }: RunResults, base
     ['too few users', 'no verdict'],
   ];
   return groups
+    .filter(([verdict]) => only === undefined || verdict === only)
     .flatMap(([verdict, words]) => {
       const having = planned.filter((one) => one.verdict === verdict);
       const arms = having.map((one) =>

@@ -19,6 +19,14 @@ const FIRST_MEMORY_MS = Date.UTC(2025, 2, 1, 8);
 const MEMORY_DAYS = 420;
 const FIRST_QUESTION_MS = Date.UTC(2026, 4, 4, 9);
 const BETWEEN_QUESTIONS_MS = 37 * 60_000;
+/** Do KV blocks protect from a superseded memory that stands beside, and lose what has to be combined? */
+const plannedContrast = {
+  arm: 'dki-blocks',
+  reference: 'rag',
+  categories: ['updated', 'two memories'] as [string, string],
+  metric: 'contains',
+  discordance: 0.3,
+};
 /** Sets the draws of development users apart from those of test users with the same seed. */
 const DEVELOPMENT_SEED = 1_000_003;
 const idPrefixes = { en: { test: 'fe', development: 'fed' }, zh: { test: 'fz', development: 'fzd' } } as const;
@@ -130,6 +138,7 @@ export function makeFactsDataset(source: FactsSource, seed: number, userCount: n
     seed,
     unknownAnswer: grammar.unknownAnswer,
     primaryMetric: 'contains',
+    ...(edition === 2 && split === 'test' ? { plannedContrast } : {}),
     split,
     ...(grammar.note === undefined ? {} : { note: grammar.note }),
     userKinds: Object.fromEntries(kinds),

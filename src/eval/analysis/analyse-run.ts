@@ -20,6 +20,7 @@ import { compareArms } from './summary/compare-arms.ts';
 import { conditionResults } from './summary/condition-results.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
 import { designEffects } from './summary/metric-estimates.ts';
+import { contrastResults } from './summary/planned-contrast.ts';
 import { judgeNotes, judgeResults } from './summary/judge-results.ts';
 import { machineDifferences } from './summary/machine-differences.ts';
 import { hasRandomControls, methodResults } from './summary/method-results.ts';
@@ -43,7 +44,8 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
   const { arms } = plan;
   const names = arms.map((arm) => arm.name);
   const metrics = metricsOfRun({ dataset: run.dataset, ...plan });
-  const qualityKnown = unknownQuality(run.model) === null;
+  const unknown = unknownQuality(run.model);
+  const qualityKnown = unknown === null;
   const shown = qualityKnown ? answered : answered.map(clearScores);
   // Reasons of flags and messages of errors may quote the question.
   const redacted = withholdsTexts(run)
@@ -55,6 +57,7 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
   const baseline = turnsOfArm(shown, arms.find(({ comparison }) => comparison === 'baseline')?.name);
   const shared = { baseline, metrics, split, effects, kinds, qualityKnown };
   const judge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
+  const contrast = contrastResults(shown, run.dataset, { metrics, unknownQuality: unknown, seed });
   return {
     schemaVersion,
     run: describeRun(
@@ -81,6 +84,7 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
     ...(run.suite === METHODS_SUITE || hasRandomControls(arms)
       ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, split, seed }) }
       : {}),
+    ...(contrast === undefined ? {} : { contrast }),
     ...(judge === undefined ? {} : { judge }),
     comparisons: compareArms(shown, arms, {
       metrics,

@@ -1,4 +1,5 @@
 import type { CheckName, Comparison, MethodResults } from '../../store/records/run-results.ts';
+import type { ContrastResults } from '../../store/records/planned-contrast.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { TurnResult } from '../../store/records/turn-record.ts';
@@ -42,6 +43,7 @@ export function unfinishedResults(
       ...results,
       run: { ...results.run, progress },
       comparisons: results.comparisons.map(withoutVerdict),
+      ...(results.contrast === undefined ? {} : { contrast: untestedContrast(results.contrast) }),
       ...(results.methods === undefined ? {} : { methods: results.methods.map(withoutTest) }),
       checks: results.checks.map((result) =>
         NEED_ALL_TURNS.includes(result.check) ? undecided(result.check, 'the run is unfinished') : result,
@@ -53,6 +55,11 @@ export function unfinishedResults(
 /** Repeated tests while a run goes on would find differences by chance. */
 function withoutVerdict({ neededItems: _, ...comparison }: Comparison): Comparison {
   return { ...comparison, p: null, pAdjusted: null, verdict: 'not judged' };
+}
+
+function untestedContrast({ found, ...contrast }: ContrastResults): ContrastResults {
+  if (found.state === 'absent') return { ...contrast, found };
+  return { ...contrast, found: { ...found, p: null, verdict: 'not judged' } };
 }
 
 function withoutTest({ againstRandom, ...method }: MethodResults): MethodResults {

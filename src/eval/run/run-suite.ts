@@ -38,7 +38,7 @@ import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
 import { machineLoad, RunLevelResults } from './run-level-results.ts';
 import { requireServers } from '../../retrieval/tiered/open-tiered-retriever.ts';
 import { RunLock } from './run-lock.ts';
-import { exactCutNotes, notesBeforeTurns, storedSelfTestNotes } from './plan/run-notes.ts';
+import { contrastNotes, exactCutNotes, notesBeforeTurns, storedSelfTestNotes } from './plan/run-notes.ts';
 import { newRunRecord } from './plan/new-run-record.ts';
 import { resumedConfig } from './plan/resumable-run.ts';
 import { recheckUsers } from './prove/recheck-turns-from-data.ts';
@@ -104,6 +104,7 @@ export async function runSuite(
   const selfTests = selfTestStore(settings, { isOwnEngine: startWorker !== undefined });
   const context: RunContext = { database, run, bench, findings, workers, selfTests, hooks, signal };
   runs.update(run.id, { status: 'running' });
+  contrastNotes(run).forEach((note) => hooks.onNote?.(note));
   // First, since it tells how long the run will take.
   await warmUpRun(context);
   if (findings.probes === null) await storeSelfTests(context, prepared, planted);

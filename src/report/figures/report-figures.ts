@@ -3,13 +3,14 @@ import { type Figure, pictureFile, renderFigure, renderFigureData, renderSpecifi
 import type { RunResults } from '../../store/records/run-results.ts';
 import { titleWithProof } from '../validity-caveats.ts';
 import { coherenceFigure, contextFigure, coreferenceFigure, recallFigure } from './condition-figures.ts';
+import { categoryFigure } from './category-figure.ts';
 import { ablationFigure, alphaFigure } from './ablation-figures.ts';
 import { leakFigure, retrievalFigure, servingFigure, storageFigure } from './suite-measurement-figures.ts';
 import { methodsFigure } from './methods-figure.ts';
 import { breakEvenFigure, frontierFigure, phasesFigure } from './time-figures.ts';
 
 const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {
-  main: [frontierFigure, breakEvenFigure],
+  main: [categoryFigure, frontierFigure, breakEvenFigure],
   context: [contextFigure],
   ablation: [ablationFigure],
   alpha: [alphaFigure],

@@ -3,7 +3,7 @@ import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../.
 import { formatNumber } from '../../render/format-number.ts';
 import type { BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, joinedArm, primaryArm, findComparison } from '../find-arms-and-comparisons.ts';
-import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
+import { type MetricDisplay, plansContrast, primaryMetric } from '../metric-display.ts';
 import { breakEvenText } from '../verdict-sentences.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore
@@ -13,6 +13,8 @@ import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, timeFinding } f
 function frontierFinding(results: RunResults, metric: MetricDisplay, values: readonly number[]): string {
   const { arms } = results;
   const baseline = baselineArm(arms)?.arm;
+  if (plansContrast(results.run))
+    return `${metric.title} over all categories together, and time; figure F0 has each category`;
   const usual = [primaryArm(arms), joinedArm(arms)].filter((arm) => arm !== undefined);
   const others = arms.filter(({ traits }) => traits.control === null && traits.comparison !== 'baseline');
   const planned = others.filter(({ traits }) => traits.comparison === 'planned');

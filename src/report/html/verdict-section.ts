@@ -12,9 +12,12 @@ export function verdictSection(runs: readonly RunResults[]): Html {
     const lack = lackOfProof(results);
     return lack === undefined ? [] : [several ? `${results.run.suite}: ${lack}` : lack];
   });
+  const heads = headline(runs);
+  const said = (sentence: string): boolean =>
+    heads.includes(sentence) || lacking.some((lack) => sentence.startsWith(lack));
   const sentences = several
     ? verdictSentences(runs[0]!).slice(-1)
-    : verdictSentences(runs[0]!).filter((sentence) => !lacking.some((lack) => sentence.startsWith(lack)));
+    : verdictSentences(runs[0]!).filter((sentence) => !said(sentence));
   const decided = runs.flatMap(({ checks }) => checks.filter(({ status }) => status !== 'undecided')).length;
   return html`<section
     id="verdict"
@@ -23,7 +26,7 @@ export function verdictSection(runs: readonly RunResults[]): Html {
   >
     <h2 id="verdict-heading">Verdict</h2>
     ${lacking.map((lack) => html`<p class="failed"><strong>${printable(lack)}. Do not quote these numbers.</strong></p>`)}
-    ${headline(runs).map((sentence) => html`<p class="headline">${printable(sentence)}</p>`)} ${textList(sentences)}
+    ${heads.map((sentence) => html`<p class="headline">${printable(sentence)}</p>`)} ${textList(sentences)}
     ${lacking.length > 0 ? '' : html`<p class="passed">All ${decided} checks that could be decided passed.</p>`}
   </section> `;
 }

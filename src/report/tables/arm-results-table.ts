@@ -3,7 +3,14 @@ import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table }
 import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
-import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type MetricDisplay } from '../metric-display.ts';
+import {
+  metricsNamed,
+  namesItsMetric,
+  ownMetrics,
+  plansContrast,
+  primaryMetric,
+  type MetricDisplay,
+} from '../metric-display.ts';
 import { intervalUnit } from '../verdict-sentences.ts';
 import { armTable, hitRateColumn } from './table-parts.ts';
 import { fieldValues, findPart, supersededNote } from './breakdown-tables.ts';
@@ -54,6 +61,7 @@ export function armResultsTable(results: RunResults): Table {
             `Task success counts a declined absent item as right: an arm that declines every question has ${ofDeclining} %.`,
           ]),
       ...(hasSuperseded ? [supersededNote] : []),
+      ...(plansContrast(run) ? ['Quality here is over all categories together; table 1c has each.'] : []),
       ...evidenceNote(results),
       cacheHitsNote(arms),
       'A turn without memories is a bypass. p95 needs 100 turns.',

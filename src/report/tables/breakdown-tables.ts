@@ -2,14 +2,14 @@ import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../..
 import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
-import { findMetric, taskSuccessMeaning } from '../metric-display.ts';
+import { findMetric, type MetricDisplay, metricsNamed, taskSuccessMeaning } from '../metric-display.ts';
 import { armTable } from './table-parts.ts';
 
 type Field = BreakdownPart['field'];
 
 const dimensions: readonly { readonly field: Field; readonly title: string; readonly leastValues: number }[] = [
   { field: 'userKind', title: 'By kind of user', leastValues: 1 },
-  { field: 'category', title: 'By category', leastValues: 1 },
+  { field: 'category', title: 'By category (exploratory)', leastValues: 1 },
   { field: 'phrasing', title: 'By phrasing of the question', leastValues: 1 },
   { field: 'language', title: 'By language', leastValues: 2 },
 ];
@@ -68,19 +68,19 @@ export function phrasingTable(results: RunResults): Table {
   return breakdownTable(results, ['phrasing']);
 }
 
-/** Table 1c: task success by category, and each arm's difference to text; undefined without comparisons by category. */
+/** Table 1c: task success and ln p of the gold by category, and each arm's differences to text; undefined without comparisons by category. */
 export function categoryTable(results: RunResults): Table | undefined {
   const { run, arms } = results;
   const categories = fieldValues(arms, 'category');
   const parts = arms.flatMap(({ breakdown }) => breakdown.filter(({ field }) => field === 'category'));
   const against = parts.flatMap(({ difference }) => difference?.against ?? [])[0];
   if (against === undefined || categories.length < 2) return undefined;
-  const success = findMetric(run, 'taskSuccess')!;
+  const [success, gold] = metricsNamed(run, 'taskSuccess', 'goldLogProb') as [MetricDisplay, MetricDisplay];
   const items = (category: string): number =>
     Math.max(0, ...parts.map(({ value, metrics }) => (value === category ? (metrics.taskSuccess?.n ?? 0) : 0)));
   return armTable(results, {
     id: 'table-1c',
-    title: 'Table 1c. Task success by category, and the difference to text',
+    title: 'Table 1c. Exploratory: task success by category, and the difference to text',
     blocks: categories.map((category): ItemBlock<ArmResults> => {
       const part = (arm: ArmResults) => findPart(arm, 'category', category);
       return {
@@ -89,6 +89,16 @@ export function categoryTable(results: RunResults): Table | undefined {
           intervalColumn(`${category}:success`, `${category} (%)`, (arm) => success.cell(part(arm)?.metrics ?? {})),
           ...supersededColumns(results, 'category', category),
           intervalColumn(`${category}:difference`, `Δ vs ${against} (pp)`, (arm) => part(arm)?.difference, 100),
+          ...(parts.some(({ value, goldDifference }) => value === category && goldDifference !== undefined)
+            ? [
+                intervalColumn<ArmResults>(`${category}:gold`, 'gold answer (nats per token)', (arm) =>
+                  gold.cell(part(arm)?.metrics ?? {}),
+                ),
+                intervalColumn<ArmResults>(`${category}:goldDifference`, `Δ vs ${against} (nats)`, (arm) =>
+                  gold.difference(part(arm)?.goldDifference),
+                ),
+              ]
+            : []),
         ],
       };
     }),
@@ -96,8 +106,24 @@ export function categoryTable(results: RunResults): Table | undefined {
       ...(arms.some(({ metrics }) => metrics.superseded !== null) ? [supersededNote] : []),
       `Task success is ${taskSuccessMeaning(run)}; differences are paired by item.`,
       'Means with 95 % intervals over users. Differences are not tested, since there are many categories: there is no verdict.',
+      run.dataset.plannedContrast === undefined
+        ? 'The data plan no contrast between categories, so that all of this table is exploratory.'
+        : 'Only the planned contrast was chosen before the run; all of this table is exploratory.',
+      ...noiseNotes(results),
     ],
   });
+}
+
+/** Names the differences in ln p of the gold that are smaller than the noise of the engine. */
+function noiseNotes({ run: { logProbNoise = 0 }, arms }: RunResults): string[] {
+  const below = arms.flatMap(({ arm, breakdown }) =>
+    breakdown.flatMap(({ value, goldDifference }) => {
+      const size = Math.abs(goldDifference?.delta ?? 0);
+      return size > 0 && size <= logProbNoise ? [`${arm} on ${value}`] : [];
+    }),
+  );
+  if (below.length === 0) return [];
+  return [`Below the engine's noise of ${logProbNoise.toExponential(1)} nats per token: ${below.join(', ')}.`];
 }
 
 const retrievalKinds: Readonly<Record<RetrievalKind, string>> = {

@@ -1,15 +1,11 @@
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/run-results.ts';
+import { formatProbability } from '../../render/format-number.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
 import { findMetric, type MetricDisplay } from '../metric-display.ts';
 import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';
 import { runTable } from './table-parts.ts';
-
-/** A probability as `.032` or `<.001`. */
-export function formatProbability(p: number): string {
-  return p < 0.001 ? '<.001' : p.toFixed(3).replace(/^0/, '');
-}
 
 export function probabilityCell(p: number | null): Cell {
   return p === null ? none : textCell(formatProbability(p));

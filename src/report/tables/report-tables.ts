@@ -1,8 +1,9 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { Table } from '../../render/table.ts';
-import { namesItsMetric } from '../metric-display.ts';
+import { namesItsMetric, plansContrast } from '../metric-display.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
+import { contrastTable } from './contrast-table.ts';
 import { comparisonsTables } from './comparisons-tables.ts';
 import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
@@ -23,8 +24,10 @@ interface PaperTable {
   readonly suite?: string;
   /** Whether a run shows it if no table is named; default: true. */
   readonly isShown?: (run: RunResults['run']) => boolean;
+  /** What to do where a run has none; by default, to run its suite. */
+  readonly hint?: string;
   /** Undefined if the run has no data for it. */
-  readonly draw: (results: RunResults) => Table | undefined;
+  readonly draw: (results: RunResults, runs: readonly RunResults[]) => Table | undefined;
 }
 
 const measured =
@@ -37,10 +40,20 @@ const measured =
     return found === undefined ? undefined : draw(results, found);
   };
 
+/** The contrast that the data plan, of all runs that are shown together. */
+const plannedContrast: PaperTable = {
+  name: 'contrast',
+  hint: 'declare a plannedContrast in the dataset line of the data, and run the bench on them (docs/data.md)',
+  isShown: plansContrast,
+  draw: ({ contrast }, runs) => (contrast === undefined ? undefined : contrastTable(runs)),
+};
+const byCategory: PaperTable = { name: '1c', isShown: namesItsMetric, draw: categoryTable };
+
 const paperTables: readonly PaperTable[] = [
+  plannedContrast,
   { name: '1', draw: armResultsTable },
   { name: '1b', draw: wrongAnswersTable },
-  { name: '1c', isShown: namesItsMetric, draw: categoryTable },
+  byCategory,
   { name: '1d', draw: byRetrievalTable },
   { name: 'judge', draw: judgeTable },
   { name: 'breakdown', isShown: () => false, draw: (results) => breakdownTable(results) },
@@ -75,7 +88,7 @@ export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
   const ofEveryRun = paperTables.filter(({ suite }) => suite === undefined);
   return new Map(
     [...ofSuite, ...ofEveryRun].flatMap(({ name, draw }) => {
-      const table = draw(results);
+      const table = draw(results, [results]);
       return table === undefined ? [] : [[name, table] as const];
     }),
   );
@@ -92,9 +105,11 @@ export function shownTables(results: RunResults): Table[] {
   const ofEveryRun = paperTables.filter(
     ({ suite, isShown }) => suite === undefined && (isShown?.(results.run) ?? true),
   );
-  const first = ofSuite.length > 0 ? ofSuite : ofEveryRun;
+  const usual = ofSuite.length > 0 ? ofSuite : ofEveryRun;
+  // Where a contrast of categories is planned, no mean over all of them comes first.
+  const first = plansContrast(results.run) ? [...new Set([plannedContrast, byCategory, ...usual])] : usual;
   const others = paperTables.filter((table) => belongsTo(table, results) && !first.includes(table));
-  return [...first, ...others].flatMap(({ draw }) => draw(results) ?? []);
+  return [...first, ...others].flatMap(({ draw }) => draw(results, [results]) ?? []);
 }
 
 /** Finds a table by name in one of several runs. @throws BenchError `not-found`, which names the suite that has it */
@@ -102,12 +117,10 @@ export function findTable(runs: readonly RunResults[], name: string): Table {
   const entry = paperTables.find((table) => table.name === name)!;
   const { suite = 'main', draw } = entry;
   const having = runs.filter((results) => entry.suite === undefined || belongsTo(entry, results));
-  const table = having.flatMap((results) => draw(results) ?? [])[0];
+  const table = having.flatMap((results) => draw(results, having) ?? [])[0];
   if (table !== undefined) return table;
   const names = runs.map(({ run }) => run.name).join(', ');
-  throw new BenchError(
-    'not-found',
-    `run "${names}" has no table ${name}, which suite ${suite} has`,
-    `npm run bench -- --suite ${suite}`,
-  );
+  const whose = entry.hint === undefined ? `, which suite ${suite} has` : '';
+  const message = `run "${names}" has no table ${name}${whose}`;
+  throw new BenchError('not-found', message, entry.hint ?? `npm run bench -- --suite ${suite}`);
 }

@@ -3,7 +3,7 @@ import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
 import type { BreakdownPart, RunResults } from '../../store/records/run-results.ts';
 import type { RetrievalMeasurement } from '../../store/records/suite-measurements.ts';
-import { comparisonsTables, formatProbability } from './comparisons-tables.ts';
+import { comparisonsTables } from './comparisons-tables.ts';
 import { checksTable } from './checks-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { ablationTable, placementTable } from './ablation-tables.ts';
@@ -13,7 +13,7 @@ import { shownTables } from './report-tables.ts';
 import { armResultsTable } from './arm-results-table.ts';
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { type Table } from '../../render/table.ts';
-import { formatNumber } from '../../render/format-number.ts';
+import { formatNumber, formatProbability } from '../../render/format-number.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
 
 const withRun = (run: Partial<RunResults['run']>): RunResults => ({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { safeRecord } from '../../base/prototype-safe-records.ts';
+import { plannedContrast } from './planned-contrast.ts';
 import { list, numbers, object, texts } from './zod-helpers.ts';
 
 const count = z.number();
@@ -68,6 +69,8 @@ export const embedderDescription = object({
 const declaration = {
   /** The metric for verdicts. Missing if it is `exactMatch`, or if several data sets name different ones. */
   primaryMetric: z.string().exactOptional(),
+  /** Missing if several data sets plan different ones. */
+  plannedContrast: plannedContrast.exactOptional(),
   split: z.enum(['development', 'test']).exactOptional(),
   licence: z.string().exactOptional(),
   /** Reports contain none of its texts. */
@@ -163,6 +166,8 @@ export const runDescription = object({
   /** Version of the rules of metrics; missing in older runs, made with version 1. */
   metricsVersion: z.literal([1, 2]).exactOptional(),
   armsNotRun: list(armNotRun),
+  /** Differences in ln p up to this are noise of the engine, by the self-test; missing in older runs. */
+  logProbNoise: z.number().exactOptional(),
   profile,
   tokenisation,
   kvStores,

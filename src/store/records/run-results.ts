@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { armTraits } from './arm-traits.ts';
 import { estimate, lowerBound, upperBound } from './estimate.ts';
 import { measured } from './suite-measurements.ts';
+import { contrastResults } from './planned-contrast.ts';
 import { runDescription } from './run-description.ts';
 import { schemaVersion } from './schema-version.ts';
 import { list, numbers, object, texts } from './zod-helpers.ts';
@@ -144,12 +145,16 @@ const breakdownPart = object({
       abstention: metric.exactOptional(),
       // Only where items have superseded values.
       superseded: metric.exactOptional(),
+      // Only for field `category`.
+      goldLogProb: metric.exactOptional(),
     })
-    // Also the primary metric, if it is none of these, and for categories log-probabilities.
+    // Also the primary metric, if it is none of these.
     .catchall(metric)
     .readonly(),
   /** Only for categories: task success minus the baseline's, paired by item. Missing for the baseline, and in older runs. */
   difference: object({ against: z.string(), ...paired, wins: count, losses: count }).exactOptional(),
+  /** Likewise, ln p per token of the gold; also missing where it was not scored. */
+  goldDifference: object(paired).exactOptional(),
 });
 
 /** What retrieval did for a user: it returned every memory in all turns, or selected some in at least one. */
@@ -368,6 +373,8 @@ export const runResults = object({
   measured: measured.nullable(),
   /** Only in suite `methods`. */
   methods: list(methodResults).exactOptional(),
+  /** Only if the data plan one. */
+  contrast: contrastResults.exactOptional(),
   /** Only with `--judge`. */
   judge: judgeResults.exactOptional(),
 });

@@ -50,6 +50,17 @@ export function requirePrimary(name: string, own: readonly MetricDeclaration[], 
   );
 }
 
+/** Checks the metric of a planned contrast, which is one of shares. @throws BenchError `bad-data` */
+export function requireContrastMetric(name: string, own: readonly MetricDeclaration[], place: string): void {
+  const known = [...builtInMetrics, ...own].filter(({ unit }) => unit === '%').map((metric) => metric.name);
+  if (known.includes(name)) return;
+  throw new BenchError(
+    'bad-data',
+    `${place}: plannedContrast.metric ${JSON.stringify(name)} is no metric in %${didYouMean(name, known)}`,
+    `name one of ${known.join(', ')}`,
+  );
+}
+
 /** The metric that decides whether an answer is right: the primary one if it is in %, else `contains`. */
 export function successMetric({ all, primary }: RunMetrics): MetricDefinition {
   return primary.unit === '%' ? primary : all.find(({ name }) => name === 'contains')!;

@@ -3,7 +3,9 @@ import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/re
 import { type AnsweredResult, cacheStates, funnelStages, wrongClasses } from '../../../store/records/turn-record.ts';
 import { supersededMetric } from '../metrics/built-in-metrics.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
+import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
 import { type DesignEffects, estimateMetric, qualityEstimates } from './metric-estimates.ts';
 import { latency, meanCost, meanOver, tokenMeans } from './cost-means.ts';
@@ -11,12 +13,18 @@ import type { CacheSplit } from './cache-split.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { shareGain, tally } from '../statistics/paired-quality.ts';
 
-const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
+const GOLD = 'goldLogProb';
+
+/** Metrics of a breakdown beside exact match, the primary metric and task success. */
+const ONLY_BY: Readonly<Record<string, readonly string[]>> = {
+  language: ['tokenF1', 'memoryRecall', 'abstention'],
+  category: [GOLD],
+};
 
 /** Metrics by user kind, category, phrasing and language. @param baseline turns to compare categories with */
 function breakdown(turns: Turns, baseline: Turns, { all, primary }: RunMetrics, effects: DesignEffects) {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
-    const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
+    const names = ['exactMatch', primary.name, 'taskSuccess', ...(ONLY_BY[field] ?? [])];
     const shown = [...new Set(names)].flatMap((name) => all.find((metric) => metric.name === name) ?? []);
     return [...Map.groupBy(turns, ({ item }) => item[field])]
       .filter(([value]) => value !== '')
@@ -27,13 +35,12 @@ function breakdown(turns: Turns, baseline: Turns, { all, primary }: RunMetrics, 
           ...Object.fromEntries(shown.map((metric) => [metric.name, estimateMetric(metric, some, effects)])),
           ...(superseded === null ? {} : { superseded }),
         };
-        const difference = field === 'category' ? successDifference(baseline, some) : undefined;
         return {
           field,
           value,
           n: some.length,
           metrics: metrics as BreakdownPart['metrics'],
-          ...(difference === undefined ? {} : { difference }),
+          ...(field === 'category' ? categoryDifferences(baseline, some, all) : {}),
         };
       });
   });
@@ -151,11 +158,21 @@ function fidelityTo(baseline: Turns, turns: Turns): ArmResults['fidelity'] {
   return { against: baseline[0]!.arm, sameAnswer, n, lost: losses, won: wins };
 }
 
-/** Task success of an arm minus the baseline's on the same items; undefined without a scored item. */
-function successDifference(baseline: Turns, turns: Turns): BreakdownPart['difference'] {
-  const success = (some: Turns) => perItem(some, ({ scores }) => scores.taskSuccess);
-  const pairs = pairItems(success(turns), success(baseline));
-  if (pairs.length === 0) return undefined;
-  const { n, users, wins, losses } = tally(pairs, 'higher');
-  return { against: baseline[0]!.arm, ...shareGain(pairs), n, users, wins, losses };
+/** Task success and ln p of the gold minus those of the baseline on the same items, where both have a value. */
+function categoryDifferences(
+  baseline: Turns,
+  turns: Turns,
+  all: RunMetrics['all'],
+): Pick<BreakdownPart, 'difference' | 'goldDifference'> {
+  const pairsBy = (value: MetricDefinition['of']) => pairItems(perItem(turns, value), perItem(baseline, value));
+  const success = pairsBy(({ scores }) => scores.taskSuccess);
+  const golds = pairsBy(all.find(({ name }) => name === GOLD)!.of);
+  const { n, users, wins, losses } = tally(success, 'higher');
+  const gold = golds.length === 0 ? undefined : meanDifference(pairedTotals(golds));
+  return {
+    ...(n === 0 ? {} : { difference: { against: baseline[0]!.arm, ...shareGain(success), n, users, wins, losses } }),
+    ...(gold && {
+      goldDifference: { delta: gold.delta, ...gold.interval, n: golds.length, users: countUsers(golds) },
+    }),
+  };
 }

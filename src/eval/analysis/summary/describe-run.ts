@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { MachineDifference, RunDescription } from '../../../store/records/run-description.ts';
+import { parityBound } from '../../../store/records/parity-self-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { unknownQuality } from '../unknown-quality.ts';
@@ -42,6 +43,7 @@ export function describeRun(
     ...(plan.metrics === undefined ? {} : { metrics: plan.metrics }),
     ...(plan.metricsVersion === undefined ? {} : { metricsVersion: plan.metricsVersion }),
     armsNotRun: plan.armsNotRun,
+    logProbNoise: parityBound(probes.parity),
     profile: probes.profile,
     tokenisation: probes.tokenisation,
     kvStores: probes.kvStores,

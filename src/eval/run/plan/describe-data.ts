@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
 import type { DatasetPart, RunDescription } from '../../../store/records/run-description.ts';
@@ -25,7 +26,7 @@ export function describeData(data: RunDatasets, users: readonly DatasetUser[]): 
       category: countBy(asked.map(({ item }) => item.category)),
       phrasing: countBy(asked.map(({ item }) => item.phrasing)),
     },
-    ...(parts.length === 1 ? origin(parts[0]!) : { ...sharedMetric(parts), parts: describeParts() }),
+    ...(parts.length === 1 ? origin(parts[0]!) : { ...sharedDeclarations(parts), parts: describeParts() }),
   };
 }
 
@@ -40,7 +41,15 @@ function origin({ declared, brought }: Dataset) {
   return { ...declared, brought: hashes };
 }
 
-export function sharedMetric(parts: RunDatasets['parts']): { readonly primaryMetric?: string } {
-  const [name, ...others] = new Set(parts.map(({ declared }) => declared.primaryMetric));
-  return name === undefined || others.length > 0 ? {} : { primaryMetric: name };
+/** The primary metric and the planned contrast that all data sets of a run declare. */
+export function sharedDeclarations(
+  parts: RunDatasets['parts'],
+): Pick<Dataset['declared'], 'primaryMetric' | 'plannedContrast'> {
+  const fields = ['primaryMetric', 'plannedContrast'] as const;
+  const [first] = parts;
+  const shared = fields.filter((field) =>
+    parts.every(({ declared }) => isDeepStrictEqual(declared[field], first?.declared[field])),
+  );
+  const values = shared.map((field) => [field, first?.declared[field]] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }

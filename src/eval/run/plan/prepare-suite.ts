@@ -15,7 +15,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { type Arm, armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
 import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
-import { requirePrimary } from '../../analysis/metrics/run-metrics.ts';
+import { requireContrastMetric, requirePrimary } from '../../analysis/metrics/run-metrics.ts';
 import { suiteArms, armsWithWorkingTemplate, requireMeasurable, runnableArms } from './runnable-arms.ts';
 import { LoadedModels } from '../loaded-models.ts';
 import { promptRules } from '../system-parts.ts';
@@ -124,6 +124,10 @@ async function validate(prepared: Omit<PreparedSuite, typeof Symbol.asyncDispose
   const named = dataset.parts.map(({ name, declared }) => ({ name, metric: declared.primaryMetric }));
   for (const { name, metric } of [{ name: `suite ${suite.name}`, metric: suite.primaryMetric }, ...named]) {
     if (metric !== undefined) requirePrimary(metric, registeredMetrics(), name);
+  }
+  for (const { name, declared } of dataset.parts) {
+    const metric = declared.plannedContrast?.metric;
+    if (metric !== undefined) requireContrastMetric(metric, registeredMetrics(), name);
   }
   const asking = { engine: parts.engine, rules: promptRules(settings) };
   await requireFittingQueries(users, dataset, arms, asking);

@@ -7,8 +7,10 @@ import { bestEmbedderName, presetModels } from '../../../models/default-models.t
 import { languageModelWithHash } from '../../../models/model-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
 import { ChatForm } from '../../../systems/prompt/chat-form.ts';
+import { MIN_USERS } from '../../analysis/statistics/verdict.ts';
+import { contrastBefore, contrastName } from '../../analysis/summary/planned-contrast.ts';
 import { storesTexts } from '../../analysis/text-restrictions.ts';
-import { sharedMetric } from './describe-data.ts';
+import { sharedDeclarations } from './describe-data.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 
 /** Notes on the data: the ones in their headers, and what limits the results. */
@@ -25,7 +27,7 @@ export function dataNotes({ parts }: Pick<RunDatasets, 'parts'>): string[] {
     }
   }
   const named = parts.filter(({ declared }) => declared.primaryMetric !== undefined);
-  if (named.length > 0 && parts.length > 1 && sharedMetric(parts).primaryMetric === undefined) {
+  if (named.length > 0 && parts.length > 1 && sharedDeclarations(parts).primaryMetric === undefined) {
     const metrics = named.map(({ name, declared }) => `${name}: ${declared.primaryMetric!}`).join(', ');
     notes.push(`the data sets do not share one primary metric (${metrics}): arms are compared by the default metric`);
   }
@@ -86,9 +88,29 @@ export function optionNotes(
   return notes;
 }
 
+/** Notes on the planned contrast, for before the first turn: what it is, and how small a contrast the drawn items can show. */
+export function contrastNotes({ dataset, plan }: Pick<RunRecord, 'dataset' | 'plan'>): string[] {
+  const planned = dataset.plannedContrast;
+  if (planned === undefined) return [];
+  const about = `planned contrast: ${contrastName(planned)}`;
+  const missing = [planned.arm, planned.reference].filter((arm) => plan.arms.every(({ name }) => name !== arm));
+  if (missing.length > 0) return [`${about}: not measured, since this run has no arm ${missing.join(' and ')}`];
+  const { items, detectable } = contrastBefore(planned, dataset.counts.category);
+  const drawn = `${planned.categories.map((category, place) => `${items[place]!} of ${category}`).join(', ')}`;
+  if (detectable === null) return [`${about}: not measured, since items are missing (${drawn})`];
+  const points = (detectable * 100).toFixed(1);
+  const percent = (planned.discordance * 100).toFixed(0);
+  const tooFew = dataset.users < MIN_USERS ? `; no verdict with fewer than ${MIN_USERS} users` : '';
+  return [
+    `${about}; its items (${drawn}) can show ${points} points or more (80 % power, two-sided 5 %, if the arms differ on ` +
+      `${percent} % of independent items)${tooFew}. All else by category is exploratory`,
+  ];
+}
+
 export function notesBeforeTurns({ calibration, dataset, parts, settings, stores }: PreparedSuite, run: RunRecord) {
   const notes = [
     ...dataNotes(dataset),
+    ...contrastNotes(run),
     ...optionNotes(settings, parts.engine),
     ...embedderNotes(settings, run.model.sha256),
   ];

@@ -1,0 +1,94 @@
+import type { ContrastResults, MeasuredContrast, PlannedContrast } from '../../../store/records/planned-contrast.ts';
+import type { RunDescription } from '../../../store/records/run-description.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { type Turns, turnsOfArm } from '../run-turns.ts';
+import { detectableContrast, type PairedContrast, pairedContrast } from '../statistics/contrast.ts';
+import { countUsers, type Pair, pairItems, perItem } from '../statistics/observations.ts';
+import { shareGain, tally } from '../statistics/paired-quality.ts';
+import { LEVEL, MIN_USERS } from '../statistics/verdict.ts';
+
+type Categories = PlannedContrast['categories'];
+
+/** What is known of a contrast before the first turn. @param counts drawn items by category */
+export function contrastBefore(
+  { categories, discordance }: PlannedContrast,
+  counts: RunDescription['dataset']['counts']['category'],
+): ContrastResults['before'] {
+  const items = categories.map((category) => counts[category] ?? 0);
+  return { items, detectable: detectableContrast(items, discordance) };
+}
+
+/** `(dki-blocks − rag) on updated minus the same on two memories, by contains` */
+export function contrastName({ arm, reference, categories: [first, second], metric }: PlannedContrast): string {
+  return `(${arm} − ${reference}) on ${first} minus the same on ${second}, by ${metric}`;
+}
+
+/** The verdict on a contrast of enough users. @param p adjusted over models, or not */
+export function contrastVerdict(p: number, delta: number): MeasuredContrast['verdict'] {
+  if (p >= LEVEL) return 'undecided';
+  return delta > 0 ? 'higher' : 'lower';
+}
+
+interface ContrastSettings {
+  readonly metrics: RunMetrics;
+  /** Why quality is unknown; null if it is known. */
+  readonly unknownQuality: string | null;
+  readonly seed: number;
+}
+
+/** The planned contrast of a run; undefined if its data plan none. */
+export function contrastResults(
+  answered: Turns,
+  dataset: RunDescription['dataset'],
+  settings: ContrastSettings,
+): ContrastResults | undefined {
+  const planned = dataset.plannedContrast;
+  if (planned === undefined) return undefined;
+  const before = contrastBefore(planned, dataset.counts.category);
+  const absent = (why: string): ContrastResults => ({ planned, before, found: { state: 'absent', why } });
+  if (settings.unknownQuality !== null) return absent(settings.unknownQuality);
+  if (!settings.metrics.all.some(({ name }) => name === planned.metric)) return absent(`no metric ${planned.metric}`);
+  const missing = [planned.arm, planned.reference].filter((arm) => turnsOfArm(answered, arm).length === 0);
+  if (missing.length > 0) return absent(`no turn of ${missing.join(' and ')}`);
+  const pairs = pairsByCategory(answered, planned, settings.metrics, planned.metric);
+  const empty = planned.categories.filter((_, place) => pairs[place]!.length === 0);
+  if (empty.length > 0) return absent(`no item of ${empty.join(' and ')} was answered by both arms`);
+  const contrast = pairedContrast(pairs, '%', settings.seed);
+  const users = Math.min(...pairs.map(countUsers));
+  const golds = pairsByCategory(answered, planned, settings.metrics, 'goldLogProb');
+  const scored = golds.every(({ length }) => length > 0) ? pairedContrast(golds, 'nats', settings.seed) : null;
+  const found: MeasuredContrast = {
+    state: 'measured',
+    ...difference(contrast),
+    p: contrast.p,
+    detectable: contrast.detectable,
+    verdict: users < MIN_USERS ? 'too few users' : contrastVerdict(contrast.p, contrast.delta),
+    parts: planned.categories.map((category, place) => {
+      const own = pairs[place]!;
+      return { category, ...shareGain(own), ...tally(own, 'higher') };
+    }),
+    goldLogProb: scored && difference(scored),
+  };
+  return { planned, before, found };
+}
+
+const difference = ({ delta, interval, n, users }: PairedContrast) => ({ delta, ...interval, n, users });
+
+function pairsByCategory(
+  answered: Turns,
+  { arm, reference, categories }: PlannedContrast,
+  { all }: RunMetrics,
+  name: string,
+): readonly [Pair[], Pair[]] {
+  const metric = all.find((one) => one.name === name)!;
+  const pairs = (category: Categories[number]): Pair[] => {
+    const [own, others] = [arm, reference].map((one) =>
+      perItem(
+        turnsOfArm(answered, one).filter(({ item }) => item.category === category),
+        metric.of,
+      ),
+    );
+    return pairItems(own!, others!);
+  };
+  return [pairs(categories[0]), pairs(categories[1])];
+}

@@ -1,0 +1,48 @@
+/** What the verdict of a run says of kinds of question, where the data plan a contrast of two of them. */
+import { contrastName } from '../eval/analysis/summary/planned-contrast.ts';
+import { formatInterval, formatNumber, formatProbability } from '../render/format-number.ts';
+import type { ArmResults, RunResults } from '../store/records/run-results.ts';
+import { taskSuccessMeaning } from './metric-display.ts';
+
+interface Bounds {
+  readonly delta: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const points = ({ delta, low, high }: Bounds): string => formatInterval([delta * 100, low * 100, high * 100], 1);
+
+/** The planned contrast in one sentence, the reason if it was not measured; none if the data plan none. */
+export function contrastSentences({ contrast }: RunResults): string[] {
+  if (contrast === undefined) return [];
+  const { planned, before, found } = contrast;
+  const name = `Planned contrast, ${contrastName(planned)}`;
+  if (found.state === 'absent') return [`${name}: not measured (${found.why}).`];
+  const { p, verdict, detectable, parts } = found;
+  const test = p === null ? verdict : `p ${formatProbability(p)}, ${verdict}, without correction for several models`;
+  const share = (value: number | null): string => (value === null ? '–' : formatNumber(value * 100, 1));
+  const each = parts.map((part) => `${part.category} ${points(part)}`).join(', ');
+  return [
+    `${name}: ${points(found)} points (${test}; ${each}). It could show ${share(before.detectable)} points by plan, ` +
+      `${share(detectable)} with these items.`,
+  ];
+}
+
+/** `plain −1.1 [−4.2, 2.0], updated …`: an arm's differences to the baseline; empty without any. */
+export function categoryDifferencesText({ breakdown }: ArmResults): string {
+  return breakdown
+    .flatMap(({ value, difference }) => (difference === undefined ? [] : [`${value} ${points(difference)}`]))
+    .join(', ');
+}
+
+/** A sentence for each arm: its differences to the baseline by category. */
+export function categorySentences({ run }: RunResults, arms: readonly ArmResults[]): string[] {
+  return arms.flatMap((arm) => {
+    const differences = categoryDifferencesText(arm);
+    if (differences === '') return [];
+    const against = arm.breakdown.flatMap(({ difference }) => difference?.against ?? [])[0]!;
+    return [
+      `${arm.arm} against ${against} by category, exploratory, in points of task success (${taskSuccessMeaning(run)}): ${differences}.`,
+    ];
+  });
+}
