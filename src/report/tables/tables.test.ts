@@ -135,7 +135,7 @@ describe('table 1', () => {
     const cells = shown(wrongAnswersTable(runResults), 'rag');
     expect(cells).toMatchObject({ 'wrong-abstention': '3', fabricated: '4', stored: '320', answered: '310' });
     const table = breakdownTable(runResults);
-    expect(table.blocks.map(({ title }) => title)).toEqual(['By kind of user', 'By category']);
+    expect(table.blocks.map(({ title }) => title)).toEqual(['By kind of user', 'By category (exploratory)']);
     expect(shown(table, 'rag')['userKind:large']).toBe('92.2 [89.2, 95.2]');
   });
 });
