@@ -41,7 +41,10 @@ type TablesFlags = Readonly<
 export function declare(command: Command): void {
   command.description('draw the tables of a run from its stored turns, also while it is running');
   addConfigOptions(command, ['out', 'db'])
-    .option('--run <name>', 'name of the run, or of several suites; to draw, also several, comma-separated (default: the latest)')
+    .option(
+      '--run <name>',
+      'name of the run, or of several suites; to draw, also several, comma-separated (default: the latest)',
+    )
     .addOption(new Option('--table <name>', "table to draw (default: those of the run's suite)").choices(tableNames))
     .addOption(new Option('--format <name>', 'format of the tables').choices(Object.keys(renderers)).default('md'))
     .addOption(new Option('--per-turn <format>', 'one line per turn instead of tables').choices(turnFormats))

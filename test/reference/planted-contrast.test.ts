@@ -79,7 +79,7 @@ function turns(strength: number, of: readonly string[] = arms.map(({ name }) => 
 
 const PARITY = { prompts: 1, cuts: 3, bitwiseEqual: false, largestDifference: 1e-5 };
 
-function endedRun(modelName: string, contrast: PlannedContrast | undefined = planned): EndedRun {
+function endedRun(modelName: string, plannedContrast: PlannedContrast = planned): EndedRun {
   const all = turns(0).map(({ itemId, userId, arm, item }) => ({
     itemId,
     userId,
@@ -87,8 +87,13 @@ function endedRun(modelName: string, contrast: PlannedContrast | undefined = pla
     right: true,
     category: item.category,
   }));
-  const declared = contrast === undefined ? {} : { plannedContrast: contrast };
-  const { plan, ...rest } = newRun({ name: modelName, modelName, turns: all, primaryMetric: 'contains', ...declared });
+  const { plan, ...rest } = newRun({
+    name: modelName,
+    modelName,
+    turns: all,
+    primaryMetric: 'contains',
+    plannedContrast,
+  });
   return {
     ...{ schemaVersion: 1, id: modelName, status: 'finished', startedAt: 0, finishedAt: 1, ...rest },
     dataset: { ...rest.dataset, users: USERS },

@@ -96,7 +96,7 @@ export function contrastNotes({ dataset, plan }: Pick<RunRecord, 'dataset' | 'pl
   const missing = [planned.arm, planned.reference].filter((arm) => plan.arms.every(({ name }) => name !== arm));
   if (missing.length > 0) return [`${about}: not measured, since this run has no arm ${missing.join(' and ')}`];
   const { items, detectable } = contrastBefore(planned, dataset.counts.category);
-  const drawn = `${planned.categories.map((category, place) => `${items[place]!} of ${category}`).join(', ')}`;
+  const drawn = planned.categories.map((category, place) => `${items[place]!} of ${category}`).join(', ');
   if (detectable === null) return [`${about}: not measured, since items are missing (${drawn})`];
   const points = (detectable * 100).toFixed(1);
   const percent = (planned.discordance * 100).toFixed(0);
