@@ -222,6 +222,10 @@ describe('the planned contrast of a run', () => {
     const easy = turns(8).filter(({ item }) => item.category !== 'two memories');
     expect(why(run, easy)).toBe('no item of two memories was answered by both arms');
     expect(why({ ...run, model: { ...run.model, name: 'random:tiny' } }, turns(8))).toBe('random weights');
+    const small = { ...run.dataset, counts: { ...run.dataset.counts, category: { updated: 3, 'two memories': 4 } } };
+    expect(contrastNotes({ ...run, dataset: small })[0]).toMatch(
+      /its items \(3 of updated, 4 of two memories\) are too few to show any contrast$/,
+    );
     const unmade = { ...run, plan: { ...run.plan, arms: arms.slice(0, 1) } };
     expect(contrastNotes(unmade)[0]).toMatch(/not measured, since this run has no arm dki-blocks$/);
     const results = stored(analyseRun(run, { answered: turns(8, ['rag']), failed: [] }));

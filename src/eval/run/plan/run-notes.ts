@@ -98,6 +98,8 @@ export function contrastNotes({ dataset, plan }: Pick<RunRecord, 'dataset' | 'pl
   const { items, detectable } = contrastBefore(planned, dataset.counts.category);
   const drawn = planned.categories.map((category, place) => `${items[place]!} of ${category}`).join(', ');
   if (detectable === null) return [`${about}: not measured, since items are missing (${drawn})`];
+  // Each difference is at most the share of items on which the arms differ.
+  if (detectable > 2 * planned.discordance) return [`${about}: its items (${drawn}) are too few to show any contrast`];
   const points = (detectable * 100).toFixed(1);
   const percent = (planned.discordance * 100).toFixed(0);
   const tooFew = dataset.users < MIN_USERS ? `; no verdict with fewer than ${MIN_USERS} users` : '';
