@@ -437,8 +437,8 @@ export const faults: readonly Fault[] = [
   ...faultsIn('retrieval', 'src/models/embedding/embedding-service.ts', [
     {
       name: 'vectors have no signs',
-      find: 'return vector.map((value) => value / length);',
-      replace: 'return vector.map((value) => Math.abs(value / length));',
+      find: 'vector.map((value) => value / length);',
+      replace: 'vector.map((value) => Math.abs(value / length));',
     },
   ]),
   ...faultsIn('retrieval', 'src/data/visible-memories.ts', [

@@ -147,7 +147,7 @@ describe('is refused by name:', () => {
     ['cells of several', 'cells 0 and 1 belong to different', (bytes) => (bytes.writeInt32LE(2, cellsAt + 20), bytes)],
     ['quantised keys', 'the keys of layer 0 are Q4_0', (bytes) => (bytes.writeInt32LE(2, keysAt), bytes)],
     ['an unknown type', 'the keys of layer 0 are of type 77', (bytes) => (bytes.writeInt32LE(77, keysAt), bytes)],
-    ['keys of no size', 'the keys of layer 0 have another', (bytes) => (bytes.writeInt32LE(0, keysAt + 4), bytes)],
+    ['keys of no size', 'the keys of layer 0 have an invalid size', (bytes) => (bytes.writeInt32LE(0, keysAt + 4), bytes)],
     ['a huge row of keys', 'cut short', (bytes) => (bytes.writeInt32LE(1, keysAt + 8), bytes)],
     [
       'an order of values',
