@@ -57,6 +57,12 @@ export interface EngineCapabilities {
    * their rounding. Tested when the engine is opened.
    */
   readonly exactCuts: number | null;
+  /**
+   * A session of at most this many tokens can be truncated anywhere. In a longer one llama.cpp no longer has the KV that the kept
+   * tokens need: `truncate` then continues from the last point where the session was asked to generate or score, or evaluates the
+   * kept tokens again. The window of sliding-window attention; 0 with recurrent layers; null: no limit.
+   */
+  readonly truncatesUpTo: number | null;
   /** The reason for each missing capability, in one line. */
   readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
 }

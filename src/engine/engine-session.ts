@@ -112,7 +112,7 @@ export interface EngineSession extends AsyncDisposable {
   score(tokens: TokenIds, continuation: TokenIds, options?: ScoreOptions): Promise<SequenceScore>;
   /**
    * Drops everything from a position on, and any gap directly before it. The engine's prefix cache may still reuse the dropped
-   * tokens.
+   * tokens. Beyond `truncatesUpTo`, kept tokens may be evaluated again, which the meter counts.
    * @throws RangeError beyond the end
    */
   truncate(length: number, options?: CallOptions): Promise<void>;

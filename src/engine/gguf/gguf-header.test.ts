@@ -32,6 +32,8 @@ test('reads shape, rotation and frequency factors of a llama model', () => {
     queriesObstacle: 'layer 0 has no attn_q.weight: it may compute queries and keys with one tensor',
     positionDimensions: 1,
     slidingWindowTokens: undefined,
+    isRecurrent: false,
+    isCompressed: false,
     stopTokens: [
       { id: 2, text: 'c' },
       { id: 1, text: 'b' },

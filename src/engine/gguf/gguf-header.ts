@@ -23,6 +23,8 @@ const DEFAULT_ROPE_BASE = 10_000;
 const FLOAT_BYTES = 4;
 /** Limit on RoPE frequency factors, one per pair of a head's numbers; llama.cpp refuses larger tensors. */
 const MAX_FREQUENCIES = 2 ** 13;
+/** Keys of recurrent layers. */
+const RECURRENT = /^[^.]+\.(ssm|shortconv|wkv|kda|token_shift)[._]/;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
 /** A model as described by its GGUF header. */
@@ -52,6 +54,10 @@ export interface GgufHeader {
   readonly positionDimensions: number;
   /** Window of some or all layers; undefined if all layers have full attention. */
   readonly slidingWindowTokens: number | undefined;
+  /** Some layers have one state for all tokens (Mamba, short convolutions, linear attention) instead of keys and values. */
+  readonly isRecurrent: boolean;
+  /** Keys and values are stored as compressed vectors (MLA). */
+  readonly isCompressed: boolean;
   readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
   readonly chatTemplate: string | undefined;
 }
@@ -102,6 +108,8 @@ export function readGgufHeader(path: string): GgufHeader {
     ...readRope(files, architecture, headDimension),
     positionDimensions: sections?.filter((size) => Number(size) > 0).length ?? 1,
     slidingWindowTokens: window === 0 ? undefined : window,
+    isRecurrent: kvHeads.includes(0) || [...metadata.keys()].some((key) => RECURRENT.test(key)),
+    isCompressed: pair('attention.kv_lora_rank') !== undefined,
     stopTokens: readStopTokens(metadata, vocabulary.values),
     chatTemplate: textValue(metadata.get('tokenizer.chat_template')),
   };

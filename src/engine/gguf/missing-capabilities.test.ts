@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { kvObstacle } from './missing-capabilities.ts';
+import { cellsObstacle } from './missing-capabilities.ts';
 
 const model = {
   architecture: 'llama',
@@ -9,21 +9,25 @@ const model = {
   ropeScaling: 'none',
   positionDimensions: 1,
   slidingWindowTokens: undefined,
+  isRecurrent: false,
+  isCompressed: false,
 };
 
-test.each(['llama', 'qwen2', 'qwen3'])('KV of %s is supported', (architecture) => {
-  expect(kvObstacle({ ...model, architecture })).toBeUndefined();
+test.each(['llama', 'qwen2', 'qwen3', 'qwen3moe'])('KV of %s is supported', (architecture) => {
+  expect(cellsObstacle({ ...model, architecture })).toBeUndefined();
 });
 
 test.each([
-  [{ architecture: 'gemma3' }, /architecture gemma3 .*llama, qwen2, qwen3/],
+  [{ architecture: 'phi3' }, /architecture phi3 .*llama, qwen2, qwen3, qwen3moe/],
+  [{ architecture: 'lfm2', isRecurrent: true, kvHeads: undefined }, /one state for all tokens \(recurrent\)/],
+  [{ architecture: 'deepseek2', isCompressed: true, ropeScaling: 'yarn' }, /compressed vectors \(MLA\)/],
   [{ architecture: 'mamba' }, /architecture mamba/],
   [{ ropeScaling: 'yarn' }, /yarn/],
   [{ ropeScaling: 'longrope' }, /longrope/],
   [{ positionDimensions: 3 }, /positions in 3 dimensions \(M-RoPE\)/],
-  [{ slidingWindowTokens: 4096 }, /see only 4096 tokens back/],
+  [{ architecture: 'gemma3', slidingWindowTokens: 4096 }, /see only 4096 tokens back/],
   [{ kvHeads: undefined }, /layers differ/],
   [{ valueDimension: 16 }, /differ in size/],
 ])('KV of %o is not, and the reason says why', (difference, reason) => {
-  expect(kvObstacle({ ...model, ...difference })).toMatch(reason);
+  expect(cellsObstacle({ ...model, ...difference })).toMatch(reason);
 });

@@ -1,16 +1,21 @@
 import type { CapabilityName } from '../engine-capabilities.ts';
 import type { GgufHeader } from './gguf-header.ts';
 
-type Limits = 'positionDimensions' | 'slidingWindowTokens';
+type Shape = 'architecture' | 'kvHeads' | 'headDimension' | 'valueDimension' | 'ropeScaling' | 'positionDimensions';
+
+/** What decides if the cells of a model can be moved. */
+export type CellFacts = Pick<GgufHeader, Shape | 'slidingWindowTokens' | 'isRecurrent' | 'isCompressed'>;
 
 /** Architectures with KV layout and rotation verified by this project, bit by bit. */
-const KV_ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
+const KV_ARCHITECTURES = ['llama', 'qwen2', 'qwen3', 'qwen3moe'];
 
-/** Decides if arms that inject KV can run on a model. @returns the reason if not, in one line; undefined if they can */
-export function kvObstacle(
-  header: Pick<GgufHeader, 'architecture' | 'kvHeads' | 'headDimension' | 'valueDimension' | 'ropeScaling' | Limits>,
-): string | undefined {
+/** Decides if KV cells of a model can be moved and edited. @returns the reason if not, in one line; undefined if they can */
+export function cellsObstacle(header: CellFacts): string | undefined {
   const { architecture, ropeScaling, positionDimensions, slidingWindowTokens } = header;
+  if (header.isRecurrent) return 'some of its layers have one state for all tokens (recurrent), not a cell for each';
+  if (header.isCompressed) return 'its cells are compressed vectors (MLA)';
+  if (positionDimensions > 1) return `its tokens have positions in ${positionDimensions} dimensions (M-RoPE)`;
+  if (slidingWindowTokens !== undefined) return `its layers see only ${slidingWindowTokens} tokens back (sliding window)`;
   if (!KV_ARCHITECTURES.includes(architecture)) {
     const known = KV_ARCHITECTURES.join(', ');
     return `the KV layout of architecture ${architecture} is not supported (supported: ${known})`;
@@ -18,22 +23,21 @@ export function kvObstacle(
   if (ropeScaling !== 'none' && ropeScaling !== 'linear') {
     return `keys with ${ropeScaling} RoPE scaling cannot be moved to other positions`;
   }
-  if (positionDimensions > 1) return `its tokens have positions in ${positionDimensions} dimensions (M-RoPE)`;
-  if (slidingWindowTokens !== undefined) {
-    return `its layers see only ${slidingWindowTokens} tokens back (sliding window)`;
-  }
   if (header.kvHeads === undefined) return 'its layers differ in their number of KV heads';
   return header.headDimension === header.valueDimension ? undefined : 'its keys and values differ in size';
 }
 
-const KV_CAPABILITIES = ['promptCache', 'checkpoints', 'cells', 'sharedPositions', 'shift', 'firstLayers', 'queries'];
+const CELL_CAPABILITIES = ['cells', 'sharedPositions', 'shift', 'firstLayers', 'queries'];
 const NO_PREFIX_CACHE = 'a session in this process drops the KV of truncated tokens';
 
-/** Capabilities that llama.cpp in this process lacks with a model, and the reason for each. */
+/**
+ * Capabilities that llama.cpp in this process lacks with a model, and the reason for each. Checkpoints, which are saved and
+ * restored whole, work with every layout; the engine tries them at opening where it does not know the cells.
+ */
 export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
-  const obstacle = kvObstacle(header);
+  const obstacle = cellsObstacle(header);
   if (obstacle !== undefined) {
-    return { prefixCache: NO_PREFIX_CACHE, ...Object.fromEntries(KV_CAPABILITIES.map((name) => [name, obstacle])) };
+    return { prefixCache: NO_PREFIX_CACHE, ...Object.fromEntries(CELL_CAPABILITIES.map((name) => [name, obstacle])) };
   }
   const firstLayers = firstLayersObstacle(header);
   const queries = firstLayers ?? header.queriesObstacle;

@@ -7,4 +7,5 @@ export const serverCapabilities = {
   queries: false,
   leastTokens: 2,
   exactCuts: null,
+  truncatesUpTo: null,
 } as const satisfies Partial<EngineCapabilities>;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { BaseEngine, type EngineParts } from '../base-engine.ts';
 import type { SessionParts } from '../base-session.ts';
@@ -63,12 +64,19 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
     const { info, capabilities } = this;
     const { batchTokens, detokenize } = model;
     const chunks = chunkRule(batchTokens, model.info.model.parameters, capabilities.exactCuts);
-    const sequence = new NativeSequence(model.context, model.takeComplaint);
+    const { truncatesUpTo } = capabilities;
+    const sequence = new NativeSequence(
+      model.context,
+      model.takeComplaint,
+      truncatesUpTo === null
+        ? undefined
+        : { upTo: truncatesUpTo, markPath: join(states.folder.path, `mark-${randomUUID()}.state`) },
+    );
     const exchange =
-      capabilities.cells === null || info.stateIdentity === null
+      info.stateIdentity === null
         ? null
         : states.exchange(sequence, parts.cells, {
-            layout: capabilities.cells.layout,
+            layout: capabilities.cells?.layout ?? null,
             window: info,
             sequences: capabilities.sessions,
             form: { version: 3, isWrapped: false },

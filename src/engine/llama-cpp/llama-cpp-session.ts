@@ -37,6 +37,7 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     const { temperature = 0, seed = 0 } = limits;
     const chunks = chunkTokens(tokens, this.parts.chunks);
     return this.#orAsBefore(async () => {
+      await sequence.mark();
       await this.#prefill(chunks.slice(0, -1), signal);
       const sampled = sequence.sample(chunks.at(-1)!, { temperature, seed });
       let calls = 0;
@@ -70,6 +71,7 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     }
     const chunks = chunkTokens([...tokens, ...continuation.slice(0, -1)], this.parts.chunks, together);
     const probabilities = await this.#orAsBefore(async () => {
+      await sequence.mark();
       await this.#prefill(chunks.slice(0, -1), signal);
       return sequence.probabilities(chunks.at(-1)!, positions);
     });

@@ -16,6 +16,7 @@ import { checkCapacity } from '../gguf/check-capacity.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { specialTokenError, type TokenIds } from '../token-id.ts';
 import { probeExactCuts } from './probe-exact-cuts.ts';
+import { probeRestore } from './probe-restore.ts';
 import { LlamaBackend } from './llama-backend.ts';
 import { NativeSequence } from './native-sequence.ts';
 import type { LlamaCppOptions } from './llama-cpp-options.ts';
@@ -83,6 +84,8 @@ export async function loadModel(
       experimentalKvCacheValueType: kvType,
       // A smaller window than requested would silently change which prompts fit.
       failedCreationRemedy: false,
+      // Otherwise llama.cpp drops cells behind a sliding window, and a session could not be truncated.
+      swaFullCache: true,
       ...(signal && { createSignal: signal }),
       batching: {
         // Starts each pass immediately instead of waiting for other sequences to join it.
@@ -94,13 +97,21 @@ export async function loadModel(
     const { names: devices, memoryBytes } = await backend.devices();
     const compute = { backend: backend.name, devices, memoryBytes, layers: loaded.gpuLayers, flashAttention };
     const takeComplaint = () => backend.takeComplaint();
-    const exactCuts = await findExactCuts(new NativeSequence(context, takeComplaint), compute, {
+    const described = describeCapabilities(header, { kvType, sessions }, compute);
+    const probed = await probeSequence(new NativeSequence(context, takeComplaint), compute, {
       vocabularySize: header.vocabularySize,
       windowTokens: window.contextTokens,
+      restores: described.cells === null,
       signal,
     });
-    const capabilities = { ...describeCapabilities(header, { kvType, sessions }, compute), exactCuts };
-    const stateIdentity = `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}`;
+    const capabilities: EngineCapabilities = {
+      ...described,
+      exactCuts: probed.exactCuts,
+      truncatesUpTo: truncationLimit(header, window.contextTokens),
+      ...(probed.notRestored === null ? {} : withoutCheckpoints(described, probed.notRestored)),
+    };
+    const sizes = described.cells === null ? `, ${sessions} sessions of ${window.cellTokens} tokens` : '';
+    const stateIdentity = `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}${sizes}`;
     const detokenize = (ids: TokenIds): string => loaded.detokenize(ids as readonly Token[]);
     const tokenize = tokenizer(model);
     return {
@@ -142,18 +153,41 @@ function memoryForKv({ name }: LlamaBackend, weightBytes: number): number {
   return name === 'cpu' ? process.availableMemory() - weightBytes : Infinity;
 }
 
-async function findExactCuts(
+interface ProbeOptions extends CallOptions {
+  readonly vocabularySize: number;
+  readonly windowTokens: number;
+  /** Also tries if a saved state can be continued. */
+  readonly restores: boolean;
+}
+
+async function probeSequence(
   sequence: NativeSequence,
   { backend, flashAttention }: NonNullable<EngineInfo['compute']>,
-  { signal, ...sizes }: { readonly vocabularySize: number; readonly windowTokens: number } & CallOptions,
-): Promise<number | null> {
+  { signal, restores, ...sizes }: ProbeOptions,
+): Promise<{ readonly exactCuts: number | null; readonly notRestored: string | null }> {
   using folder = new TemporaryFolder();
+  const statePath = join(folder.path, 'state');
   try {
     const isLong = backend !== 'cpu' || flashAttention;
-    return await probeExactCuts(sequence, { ...sizes, isLong, statePath: join(folder.path, 'state') }, { signal });
+    const exactCuts = await probeExactCuts(sequence, { ...sizes, isLong, statePath }, { signal });
+    const notRestored = restores ? await probeRestore(sequence, { ...sizes, statePath }, { signal }) : null;
+    return { exactCuts, notRestored };
   } finally {
     await sequence.dispose();
   }
+}
+
+/** `truncatesUpTo` of a model in a window. */
+function truncationLimit(
+  { isRecurrent, slidingWindowTokens }: GgufHeader,
+  contextTokens: number,
+): EngineCapabilities['truncatesUpTo'] {
+  if (isRecurrent) return 0;
+  return slidingWindowTokens === undefined || slidingWindowTokens >= contextTokens ? null : slidingWindowTokens;
+}
+
+function withoutCheckpoints({ missing }: Pick<EngineCapabilities, 'missing'>, why: string) {
+  return { checkpoints: false, missing: { ...missing, promptCache: why, checkpoints: why } };
 }
 
 function loadFailure(path: string, gpu: string, complaint: string | undefined, cause: unknown): BenchError {
@@ -180,7 +214,7 @@ function describeCapabilities(
   header: GgufHeader,
   { kvType, sessions }: Required<Pick<EngineRequest, 'kvType' | 'sessions'>>,
   { flashAttention }: Pick<NonNullable<EngineInfo['compute']>, 'flashAttention'>,
-): Omit<EngineCapabilities, 'exactCuts'> {
+): Omit<EngineCapabilities, 'exactCuts' | 'truncatesUpTo'> {
   const missing = missingCapabilities(header);
   const { layers, kvHeads, headDimension, rotary } = header;
   const types = { keyType: kvType, valueType: kvType, valuesTransposed: !flashAttention };

@@ -1,8 +1,16 @@
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { BenchError } from '../../base/bench-error.ts';
 import type { SavableSequence } from '../llama-state/kv-transfer.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
+
+/** Limits of truncation. */
+export interface Truncation {
+  /** As `truncatesUpTo` of the engine's capabilities. */
+  readonly upTo: number;
+  /** Temporary file for the KV at the mark. */
+  readonly markPath: string;
+}
 
 /** A sequence of a llama.cpp context, through node-llama-cpp. Empty after a failed load. */
 export class NativeSequence implements SavableSequence {
@@ -15,10 +23,15 @@ export class NativeSequence implements SavableSequence {
   /** Tokens that node-llama-cpp counts, although they were no prompt tokens. */
   #uncounted = 0;
   #shiftsWaiting = false;
+  readonly #truncation: Truncation | undefined;
+  /** Position at which the KV was last saved for `truncate`. */
+  #marked: number | undefined;
 
-  constructor(context: LlamaContext, takeComplaint: () => Promise<string | undefined>) {
+  /** @param truncation where the model's KV cannot be cut anywhere; default: it can */
+  constructor(context: LlamaContext, takeComplaint: () => Promise<string | undefined>, truncation?: Truncation) {
     this.#context = context;
     this.#takeComplaint = takeComplaint;
+    this.#truncation = truncation;
     this.#sequence = this.#open();
   }
 
@@ -68,10 +81,34 @@ export class NativeSequence implements SavableSequence {
     return output.slice(first).map((item) => item?.next.probabilities ?? new Map());
   }
 
-  /** Erases everything from a position on. There must be a cell directly before the position, unless it is 0. */
+  /** Remembers the KV of a model with recurrent layers, so that the sequence can be truncated to here. */
+  async mark(): Promise<void> {
+    const { nextTokenIndex } = this.#sequence;
+    if (this.#truncation?.upTo !== 0 || nextTokenIndex === 0 || this.#marked === nextTokenIndex) return;
+    this.#marked = undefined;
+    await this.save(this.#truncation.markPath);
+    this.#marked = nextTokenIndex;
+  }
+
+  /**
+   * Erases everything from a position on. There must be a cell directly before the position, unless it is 0. If llama.cpp no longer
+   * has what the kept tokens need, returns to the mark, or evaluates them again. node-llama-cpp would also do that, but it may use
+   * the state of other tokens after a load, and may continue a sliding window of which cells are missing.
+   */
   async truncate(position: number): Promise<void> {
-    await this.#erase(position, this.#sequence.nextTokenIndex);
-    if (position === 0) this.#shiftsWaiting = false;
+    const marked = this.#marked !== undefined && this.#marked <= position ? this.#marked : undefined;
+    this.#marked = marked;
+    if (this.#canErase(position)) {
+      await this.#erase(position, this.#sequence.nextTokenIndex);
+      if (position === 0) this.#shiftsWaiting = false;
+      return;
+    }
+    const kept = this.#sequence.contextTokens.slice(0, position);
+    if (marked === undefined) await this.truncate(0);
+    else await this.load(this.#truncation!.markPath);
+    this.#marked = marked;
+    const rest = kept.slice(marked ?? 0);
+    if (rest.length > 0) await this.prefill(rest);
   }
 
   /** Erases a range that includes neither the first nor the last position; later tokens move up. */
@@ -93,6 +130,7 @@ export class NativeSequence implements SavableSequence {
   }
 
   async load(path: string): Promise<void> {
+    this.#marked = undefined;
     // Discards log lines about earlier calls.
     await this.#takeComplaint();
     this.#shiftsWaiting = false;
@@ -109,6 +147,7 @@ export class NativeSequence implements SavableSequence {
 
   /** Replaces the sequence by a new one. After a failed call the old one cannot even be cleared. */
   async replace(): Promise<void> {
+    this.#marked = undefined;
     const { usedInputTokens, usedOutputTokens } = this.#sequence.tokenMeter;
     this.#countedBefore += usedInputTokens + usedOutputTokens;
     await this.#sequence.dispose();
@@ -117,14 +156,23 @@ export class NativeSequence implements SavableSequence {
   }
 
   async dispose(): Promise<void> {
+    if (this.#truncation !== undefined) rmSync(this.#truncation.markPath, { force: true });
     await this.#sequence.dispose();
+  }
+
+  /** True if llama.cpp still has all KV that tokens behind the position attend to. */
+  #canErase(position: number): boolean {
+    const { nextTokenIndex, stateCellsStartIndex } = this.#sequence;
+    if (this.#truncation === undefined || position === 0 || position >= nextTokenIndex) return true;
+    const { upTo } = this.#truncation;
+    return upTo > 0 && stateCellsStartIndex <= Math.max(0, position - upTo);
   }
 
   #open(): LlamaContextSequence {
     const strategy = (): never => {
       throw new RangeError('llama.cpp has no cell left, though the session counts free cells');
     };
-    return this.#context.getSequence({ contextShift: { strategy } });
+    return this.#context.getSequence({ contextShift: { strategy }, checkpoints: { max: 0, interval: false } });
   }
 
   async #timed<T>(call: () => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { readNumbers } from '../../base/float16.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { GgufHeader } from '../gguf/gguf-header.ts';
-import { kvObstacle } from '../gguf/missing-capabilities.ts';
+import { cellsObstacle } from '../gguf/missing-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { type ParsedState, parseState, type StateForm } from '../llama-state/state-file.ts';
@@ -104,7 +104,7 @@ function proveCells(
   state: ParsedState,
   header: GgufHeader | undefined,
 ): { readonly cells: EngineCapabilities['cells']; readonly why?: string } {
-  const obstacle = header === undefined ? NO_FILE : kvObstacle(header);
+  const obstacle = header === undefined ? NO_FILE : cellsObstacle(header);
   if (header === undefined || obstacle !== undefined) return { cells: null, why: obstacle! };
   const { tensors } = state;
   const layout = fileLayout(state, header.kvHeads!);

@@ -115,7 +115,10 @@ function cannotStore(path: string, cause: unknown): BenchError {
 }
 
 /** Contents of a KV file except its keys and values. */
-export type StateHeader = Pick<ParsedState, 'tokens' | 'positions' | 'tensors'>;
+export interface StateHeader extends Pick<ParsedState, 'tokens' | 'positions'> {
+  /** Null for a file of unknown cells. */
+  readonly tensors: ParsedState['tensors'] | null;
+}
 
 interface StoredCopy {
   readonly file: MemoryFile;

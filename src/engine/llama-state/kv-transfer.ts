@@ -21,8 +21,9 @@ import {
   type FileCells,
   fileTensors,
   gatherCells,
-  type ParsedState,
+  type FileTensors,
   parseState,
+  parseStateTokens,
   PLACEHOLDER_TOKEN,
   type StateForm,
   stateParts,
@@ -44,7 +45,8 @@ export interface SavableSequence {
 
 /** Properties shared by all KV files of one engine. */
 export interface StateFacts {
-  readonly layout: KvLayout;
+  /** Null if the cells are not known: then files are saved and restored whole. */
+  readonly layout: KvLayout | null;
   readonly window: Window;
   /** Sequences in the context; a KV file states their number. */
   readonly sequences: number;
@@ -78,15 +80,16 @@ export class KvTransfer implements Disposable {
 
   /** Copies cells in the order in which they were added. @throws BenchError `bad-state`, `disk` */
   async export({ start, end }: TokenRange): Promise<SequenceState> {
-    const { layout } = this.#facts;
+    const layout = this.#layout();
     const tokenIds = Int32Array.from(this.#cells.tokenIds.slice(start, end));
-    const { positions, keys, values } = tokenIds.length === 0 ? noCells(layout) : await this.#saved(start, end);
+    const { positions, keys, values } = tokenIds.length === 0 ? noCells(layout) : await this.#saved(layout, start, end);
     return { layout, tokenIds, positions, keys, values, [Symbol.dispose]: () => undefined };
   }
 
   /** Replaces the session by cells. @throws BenchError `bad-state`, `context-overflow`, `disk` */
   async import(state: SequenceState): Promise<void> {
-    const { layout, sequences, form } = this.#facts;
+    const { sequences, form } = this.#facts;
+    const layout = this.#layout();
     requireImportable(state, layout);
     const cells = this.#fitting(state.positions, state.tokenIds);
     if (cells.count === 0) return this.#clear();
@@ -119,6 +122,12 @@ export class KvTransfer implements Disposable {
       return;
     }
     const { path, bytes, identity } = checkpoints.read(checkpoint);
+    if (layout === null) {
+      const file = wholeFile(bytes, path);
+      await this.#load(path, this.#cellsIn(file, checkpoint, path));
+      if (identity !== undefined) memory?.store(checkpoint, identity, bytes, file);
+      return;
+    }
     const file = parseState(bytes, path);
     const cells = this.#cellsIn(file, checkpoint, path);
     requireFiniteNumbers({ ...file, layout }, path);
@@ -135,14 +144,20 @@ export class KvTransfer implements Disposable {
     this.#incoming = undefined;
   }
 
-  async #saved(start: number, end: number): Promise<FileCells> {
+  #layout(): KvLayout {
+    const { layout } = this.#facts;
+    if (layout === null) throw new Error('cells moved, though the engine has no capability cells');
+    return layout;
+  }
+
+  async #saved(layout: KvLayout, start: number, end: number): Promise<FileCells> {
     const { scratchPath } = this.#storage;
     try {
       await this.#sequence.save(scratchPath).catch((cause: unknown) => {
         throw cause instanceof BenchError ? cause : notWritten(scratchPath, cause);
       });
       const file = parseState(readFileSync(scratchPath), scratchPath);
-      requireOrderOfValues(file, scratchPath, this.#facts.layout);
+      requireOrderOfValues(file.tensors, scratchPath, layout);
       return gatherCells(file, orderOfArrival(file.positions, this.#cells.positions).slice(start, end));
     } finally {
       rmSync(scratchPath, { force: true });
@@ -153,11 +168,13 @@ export class KvTransfer implements Disposable {
   #storeCopy(checkpoint: Checkpoint, content: Uint8Array<ArrayBuffer>): void {
     const { memory, checkpoints } = this.#storage;
     const { layout, sequences } = this.#facts;
+    if (layout === null) return;
     const identity = checkpoints.identity(checkpoint.id);
     if (memory === null || identity === undefined) return;
     try {
       const file = parseState(content, checkpoint.id);
-      requireFileOf(file, checkpoint, checkpoint.id, layout);
+      requireFileOf(file, checkpoint.id, layout);
+      requireTokensOf(file, checkpoint, checkpoint.id);
       if (file.streams !== sequences || !hasFiniteNumbers({ ...file, layout })) return;
       memory.store(checkpoint, identity, content, file);
     } catch (error) {
@@ -168,7 +185,9 @@ export class KvTransfer implements Disposable {
 
   /** Cells of a checkpoint file. Tokens of shared positions are unknown. */
   #cellsIn(file: StateHeader, checkpoint: Checkpoint, path: string): SessionCells {
-    requireFileOf(file, checkpoint, path, this.#facts.layout);
+    const { layout } = this.#facts;
+    if (layout !== null) requireFileOf(file, path, layout);
+    requireTokensOf(file, checkpoint, path);
     const { positions } = file;
     return this.#fitting(
       positions,
@@ -244,10 +263,17 @@ function requireImportable({ layout, positions, tokenIds, keys, values }: Sequen
   if (negative !== undefined) throw unusable(`a cell has the position ${negative}, which llama.cpp would ignore`);
 }
 
-/** @throws BenchError `bad-state` if a file does not belong to the checkpoint or the model */
-function requireFileOf(file: StateHeader, { tokens }: Checkpoint, path: string, layout: KvLayout): void {
-  requireOrderOfValues(file, path, layout);
-  const [found, own] = [file.tensors, fileTensors(layout)];
+/** A file of unknown cells, one for each token. Its bytes are those that llama.cpp saved: the checkpoint has their hash. */
+function wholeFile(bytes: Uint8Array<ArrayBuffer>, path: string): StateHeader {
+  const tokens = parseStateTokens(bytes, path);
+  return { tokens, positions: Int32Array.from(tokens.keys()), tensors: null };
+}
+
+/** @throws BenchError `bad-state` if a file does not belong to the model */
+function requireFileOf({ tensors: found }: StateHeader, path: string, layout: KvLayout): void {
+  if (found === null) throw unusable('its cells are not known', path);
+  requireOrderOfValues(found, path, layout);
+  const own = fileTensors(layout);
   if (found.layers !== own.layers) throw unusable(`it has ${found.layers} layers, the model has ${own.layers}`, path);
   for (const [what, type, rowBytes] of [
     ['keys', 'keyType', 'keyRowBytes'],
@@ -256,13 +282,17 @@ function requireFileOf(file: StateHeader, { tokens }: Checkpoint, path: string, 
     if (found[type] === own[type] && found[rowBytes] === own[rowBytes]) continue;
     throw unusable(`the ${what} of layer 0 have another layout`, path);
   }
+}
+
+/** @throws BenchError `bad-state` if a file has other tokens than its checkpoint */
+function requireTokensOf(file: StateHeader, { tokens }: Checkpoint, path: string): void {
   const listed = tokens.map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
   const same = listed.length === file.tokens.length && listed.every((token, index) => token === file.tokens[index]);
   if (!same) throw unusable('its tokens differ from those of the checkpoint', path);
 }
 
 /** The order of values tells if flash attention was on. */
-function requireOrderOfValues({ tensors }: Pick<ParsedState, 'tensors'>, path: string, own: KvLayout): void {
+function requireOrderOfValues(tensors: FileTensors, path: string, own: KvLayout): void {
   if (tensors.valuesTransposed === own.valuesTransposed) return;
   throw unusable(`made ${tensors.valuesTransposed ? 'without' : 'with'} flash attention`, path);
 }

@@ -75,13 +75,7 @@ export function fileTensors(layout: KvLayout): FileTensors {
  */
 export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): ParsedState {
   const reader = new StateReader(bytes, name);
-  const [magic, version, recordCount] = reader.integers(3);
-  if (magic !== MAGIC || (version !== 3 && version !== 4)) {
-    throw reader.refusal('not a llama.cpp state of version 3 or 4');
-  }
-  const record = reader.integers(recordCount!);
-  const isWrapped = record[0] === WRAPPED.mark;
-  const tokens = isWrapped ? unwrap(record, reader) : record;
+  const { form, tokens } = readTokens(reader);
   const streams = reader.integers(1)[0]!;
   let cells: FileCells | undefined;
   for (let stream = 0; stream < streams; stream++) {
@@ -89,14 +83,31 @@ export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): Parsed
     if (count === 0) continue;
     if (cells !== undefined) throw reader.refusal('cells in more than one stream');
     const positions = readPositions(reader, count);
-    cells = { positions, ...readTensors(reader, count, version) };
+    cells = { positions, ...readTensors(reader, count, form.version) };
   }
   if (cells === undefined) throw reader.refusal('it has no cells');
   requireEnd(reader, streams);
   const last = cells.positions.reduce((largest, position) => Math.max(largest, position), -1);
   if (last + 1 !== tokens.length)
     throw reader.refusal(`it has ${tokens.length} tokens, but its last position is ${last}`);
-  return { form: { version, isWrapped }, tokens, streams, ...cells };
+  return { form, tokens, streams, ...cells };
+}
+
+/** The tokens of a state file of any layout, and a check of its start. @throws BenchError `bad-state` */
+export function parseStateTokens(bytes: Uint8Array<ArrayBuffer>, name: string): Int32Array {
+  const { tokens } = readTokens(new StateReader(bytes, name));
+  return tokens;
+}
+
+function readTokens(reader: StateReader) {
+  const [magic, version, recordCount] = reader.integers(3);
+  if (magic !== MAGIC || (version !== 3 && version !== 4)) {
+    throw reader.refusal('not a llama.cpp state of version 3 or 4');
+  }
+  const record = reader.integers(recordCount!);
+  const isWrapped = record[0] === WRAPPED.mark;
+  const form: StateForm = { version, isWrapped };
+  return { form, tokens: isWrapped ? unwrap(record, reader) : record };
 }
 
 function unwrap(record: Int32Array<ArrayBuffer>, reader: StateReader): Int32Array {

@@ -10,7 +10,11 @@ import { textAccount } from './text-prefill.ts';
 /** A pseudo memory id of every stored prompt, so that KV of question and history can be forgotten as well. */
 export const WHOLE_PROMPT = 'whole prompt';
 
-/** Prefix caching with checkpoints: restores the user's earlier prompt with the longest common prefix. */
+/**
+ * Prefix caching with checkpoints: restores the user's earlier prompt with the longest common prefix. Where a session of the prompt's
+ * length cannot be truncated (recurrent layers, long prompts with sliding windows), a checkpoint continues only from its end: then
+ * the prompt is evaluated in two calls, and the state between memories and question is stored.
+ */
 export class CachedTextPrefill implements PrefillStrategy {
   readonly #store: KvStore;
   readonly #capabilities: EngineCapabilities;
@@ -26,13 +30,17 @@ export class CachedTextPrefill implements PrefillStrategy {
     const { tokenIds } = prompt;
     const start = performance.now();
     const found = await this.#restoreLongest(tokenIds, turn);
+    const kvLoadMs = performance.now() - start;
+    const stored = this.#storedTokens(prompt);
+    const built = stored === tokenIds.length ? [] : tokenIds.slice(found, stored);
+    await turn.session.evaluate(built, { signal: turn.signal });
     return {
-      suffix: tokenIds.slice(found),
+      suffix: tokenIds.slice(found + built.length),
       record: null,
-      account: textAccount(tokenIds, found),
-      kvLoadMs: performance.now() - start,
-      kvComputeMs: 0,
-      keep: () => this.#keep(prompt, turn),
+      account: { ...textAccount(tokenIds, found), built: built.length },
+      kvLoadMs,
+      kvComputeMs: performance.now() - start - kvLoadMs,
+      keep: stored === 0 ? undefined : () => this.#keep(prompt, turn),
     };
   }
 
@@ -54,8 +62,11 @@ export class CachedTextPrefill implements PrefillStrategy {
     const { session, userId } = turn;
     const { leastTokens } = this.#capabilities;
     const longest = tokenIds.length - leastTokens;
-    const usable = (cached: readonly TokenId[]): number =>
-      lastExactCut(this.#capabilities, Math.min(commonLength(cached, tokenIds), longest));
+    const usable = (cached: readonly TokenId[]): number => {
+      const common = Math.min(commonLength(cached, tokenIds), longest);
+      if (this.#truncates(cached.length)) return lastExactCut(this.#capabilities, common);
+      return common === cached.length ? common : 0;
+    };
     const candidates = (this.#cached.get(userId) ?? [])
       .map((cached) => ({ cached, tokens: usable(cached.tokenIds) }))
       .filter(({ tokens }) => tokens >= leastTokens)
@@ -72,7 +83,22 @@ export class CachedTextPrefill implements PrefillStrategy {
     return 0;
   }
 
-  async #keep({ tokenIds, memories }: BuiltPrompt, turn: TurnContext): Promise<undefined> {
+  #truncates(tokens: number): boolean {
+    const { truncatesUpTo } = this.#capabilities;
+    return truncatesUpTo === null || tokens <= truncatesUpTo;
+  }
+
+  /** Tokens that are stored: the whole prompt, or header and memories up to an exact cut; 0 without memories. */
+  #storedTokens({ tokenIds, prefixTokens }: BuiltPrompt): number {
+    if (this.#truncates(tokenIds.length)) return tokenIds.length;
+    const { leastTokens } = this.#capabilities;
+    const end = lastExactCut(this.#capabilities, Math.min(prefixTokens, tokenIds.length - leastTokens));
+    return end < leastTokens ? 0 : end;
+  }
+
+  async #keep(prompt: BuiltPrompt, turn: TurnContext): Promise<undefined> {
+    const { memories } = prompt;
+    const tokenIds = prompt.tokenIds.slice(0, this.#storedTokens(prompt));
     const key = createHash('sha256').update(Int32Array.from(tokenIds)).digest('hex');
     const known = this.#cached.get(turn.userId) ?? [];
     if (known.some((cached) => cached.key === key)) return;

@@ -33,24 +33,38 @@ const nothingGiven = 'the server gives neither prompt_logprobs nor the log-proba
 const noCache =
   'the server reused nothing of a prompt sent twice: start it with prefix caching (vLLM: --enable-prefix-caching)';
 
-const subjects: readonly LimitedSubject[] = [
-  {
-    name: 'llama-cpp, a model whose keys cannot be rotated',
+const window = 'its layers see only 32 tokens back (sliding window)';
+const recurrent = 'some of its layers have one state for all tokens (recurrent), not a cell for each';
+
+/** llama.cpp with a model of which it saves states whole. */
+function withoutCells(
+  name: string,
+  model: NonNullable<LimitedSubject['model']>,
+  truncatesUpTo: number | null,
+  why: string,
+): LimitedSubject {
+  const { checkpoints: _, ...missing } = missingKv(why);
+  return {
+    name: `llama-cpp, ${name}`,
     opener: llamaCpp.opener({}),
-    model: scaledModel,
+    model,
     capabilities: {
       ...inProcess,
       ...noKv,
+      checkpoints: true,
+      truncatesUpTo,
       sessions: 1,
       leastTokens: 2,
       exactCuts: 1,
-      missing: {
-        prefixCache: 'a session in this process drops the KV of truncated tokens',
-        promptCache: scaled,
-        ...missingKv(scaled),
-      },
+      missing: { prefixCache: 'a session in this process drops the KV of truncated tokens', ...missing },
     },
-  },
+  };
+}
+
+const subjects: readonly LimitedSubject[] = [
+  withoutCells('a model whose keys cannot be rotated', scaledModel, null, scaled),
+  withoutCells('sliding windows', () => 'random:tiny-gemma3-window-32', 32, window),
+  withoutCells('recurrent layers', () => 'random:tiny-lfm2', 0, recurrent),
   {
     name: 'llama-server, without the folder of its slots',
     opener: fakeServerOpener(false),

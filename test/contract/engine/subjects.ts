@@ -42,6 +42,7 @@ export const inProcess = {
   logProbabilities: { next: 'all', continuation: 'pass' },
   prefixCache: null,
   checkpoints: true,
+  truncatesUpTo: null,
   shift: true,
   firstLayers: true,
   queries: true,
@@ -134,6 +135,7 @@ export const ofServer = (
   sessions: SESSIONS,
   leastTokens: 2,
   exactCuts: null,
+  truncatesUpTo: null,
   ...own,
   missing: {
     ...own.missing,
@@ -153,6 +155,7 @@ export const ofOpenAi = (
   sessions: SESSIONS,
   leastTokens: 2,
   exactCuts: null,
+  truncatesUpTo: null,
   ...own,
   missing: { ...missingKv(noStates), ...own.missing },
 });

@@ -9,7 +9,7 @@ export interface LlamaThreeScaling {
 }
 
 export interface ModelShape {
-  readonly architecture: 'llama' | 'qwen2' | 'qwen3';
+  readonly architecture: 'llama' | 'qwen2' | 'qwen3' | 'qwen3moe' | 'gemma3' | 'lfm2';
   readonly layers: number;
   readonly embeddingDimension: number;
   readonly feedForwardDimension: number;
@@ -24,6 +24,12 @@ export interface ModelShape {
   readonly chatTemplate?: string;
   readonly normEpsilon: number;
   readonly tiedOutput: boolean;
+  /** Mixture of experts (qwen3moe): experts per layer, and how many of them a token uses. */
+  readonly experts?: { readonly count: number; readonly used: number };
+  /** Window of the layers with sliding-window attention (gemma3): five of six layers. */
+  readonly slidingWindowTokens?: number;
+  /** Layers with attention (lfm2); the others are short convolutions over this number of tokens, with a recurrent state. */
+  readonly hybrid?: { readonly attentionLayers: readonly number[]; readonly convolutionTokens: number };
   /** Number type of matrices; vectors are always F32. */
   readonly weights: GgufTensorType;
 }
@@ -42,6 +48,8 @@ const tiny = {
 const real = { headDimension: 64, weights: 'F16' } as const;
 const tinyLlama = { ...tiny, architecture: 'llama', ropeBase: 10_000, normEpsilon: 1e-5 } as const;
 const tinyQwen = { ...tiny, architecture: 'qwen2', ropeBase: 1_000_000, normEpsilon: 1e-6, tiedOutput: true } as const;
+// The sixth layer is the first with full attention.
+const tinyGemma = { ...tinyQwen, architecture: 'gemma3', layers: 7, headDimension: 32 } as const;
 
 /** ChatML, as in Qwen's models. */
 const chatTemplate =
@@ -61,6 +69,17 @@ export const modelShapes = {
   'tiny-qwen2-chat': { ...tinyQwen, chatTemplate },
   // As in Qwen3's models, heads × head dimension exceeds the embedding dimension.
   'tiny-qwen3': { ...tinyQwen, architecture: 'qwen3', headDimension: 32, tiedOutput: false },
+  'tiny-qwen3moe': { ...tinyQwen, architecture: 'qwen3moe', headDimension: 32, experts: { count: 8, used: 2 } },
+  'tiny-gemma3': { ...tinyGemma, slidingWindowTokens: 512 },
+  // A window shorter than any prompt.
+  'tiny-gemma3-window-32': { ...tinyGemma, slidingWindowTokens: 32 },
+  'tiny-lfm2': {
+    ...tinyQwen,
+    architecture: 'lfm2',
+    layers: 4,
+    normEpsilon: 1e-5,
+    hybrid: { attentionLayers: [1, 3], convolutionTokens: 3 },
+  },
   // Rows of 512 and 1024 numbers: several blocks of every quantised type.
   'small-llama': {
     ...tinyLlama,

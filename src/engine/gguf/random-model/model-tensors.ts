@@ -38,6 +38,9 @@ const LOGIT_GAIN = 3;
 /** Makes up for attention averaging values, so that memories change results. */
 const OUTPUT_GAIN = 2;
 
+/** Architectures that normalise each head's query and key. */
+const NORMS_OF_QUERIES = ['qwen3', 'qwen3moe', 'gemma3', 'lfm2'];
+
 /**
  * The tensors of a random model, with llama.cpp's names and order. Matrices have a root mean square near 1/√(inputs), which keeps
  * activations near 1. Tensors must be filled in order, since they share one random generator.
@@ -66,31 +69,63 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
     type: 'F32',
     fill: positive(random, least),
   });
-  const layer = (index: number): GgufTensor[] => {
-    const at = (name: string): string => `blk.${index}.${name}`;
+  const experts = (name: string, inputs: number, outputs: number, count: number): GgufTensor => {
+    const one = matrix(name, inputs, outputs);
+    return { ...one, dimensions: [...one.dimensions, count] };
+  };
+  const feedForward = (at: (name: string) => string): GgufTensor[] => {
+    if (shape.experts === undefined)
+      return [
+        matrix(at('ffn_gate'), width, inner),
+        matrix(at('ffn_up'), width, inner),
+        matrix(at('ffn_down'), inner, width),
+      ];
+    const { count } = shape.experts;
     return [
-      norm(at('attn_norm')),
+      matrix(at('ffn_gate_inp'), width, count),
+      experts(at('ffn_gate_exps'), width, inner, count),
+      experts(at('ffn_up_exps'), width, inner, count),
+      experts(at('ffn_down_exps'), inner, width, count),
+    ];
+  };
+  const attention = (at: (name: string) => string): GgufTensor[] => {
+    return [
       matrix(at('attn_q'), width, queries, QK_GAIN),
       matrix(at('attn_k'), width, keys, QK_GAIN),
       matrix(at('attn_v'), width, keys),
       ...(shape.architecture === 'qwen2'
         ? [bias(at('attn_q'), queries), bias(at('attn_k'), keys), bias(at('attn_v'), keys)]
         : []),
-      ...(shape.architecture === 'qwen3'
+      ...(NORMS_OF_QUERIES.includes(shape.architecture)
         ? [norm(at('attn_q_norm'), headDimension, QK_GAIN / 2), norm(at('attn_k_norm'), headDimension, QK_GAIN / 2)]
         : []),
       matrix(at('attn_output'), queries, width, OUTPUT_GAIN),
+    ];
+  };
+  const convolution = (at: (name: string) => string, tokens: number): GgufTensor[] => [
+    matrix(at('shortconv.in_proj'), width, 3 * width),
+    { ...matrix(at('shortconv.conv'), tokens, width), type: 'F32', fill: signed(random, 'F32', 1 / Math.sqrt(tokens)) },
+    matrix(at('shortconv.out_proj'), width, width, OUTPUT_GAIN),
+  ];
+  const layer = (index: number): GgufTensor[] => {
+    const at = (name: string): string => `blk.${index}.${name}`;
+    const { hybrid, architecture } = shape;
+    const isConvolution = hybrid?.attentionLayers.includes(index) === false;
+    const behind = (name: string): GgufTensor[] => (architecture === 'gemma3' ? [norm(at(name))] : []);
+    return [
+      norm(at('attn_norm')),
+      ...(isConvolution ? convolution(at, hybrid.convolutionTokens) : attention(at)),
+      ...behind('post_attention_norm'),
       norm(at('ffn_norm')),
-      matrix(at('ffn_gate'), width, inner),
-      matrix(at('ffn_up'), width, inner),
-      matrix(at('ffn_down'), inner, width),
+      ...feedForward(at),
+      ...behind('post_ffw_norm'),
     ];
   };
   return [
     matrix('token_embd', width, shape.vocabularyTokens, LOGIT_GAIN),
     ...(shape.ropeScaling === undefined ? [] : [frequencyFactors(shape, shape.ropeScaling)]),
     ...Array.from({ length: shape.layers }, (_, index) => layer(index)).flat(),
-    norm('output_norm'),
+    norm(shape.architecture === 'lfm2' ? 'token_embd_norm' : 'output_norm'),
     ...(shape.tiedOutput ? [] : [matrix('output', width, shape.vocabularyTokens, LOGIT_GAIN)]),
   ];
 }

@@ -110,19 +110,41 @@ function modelHeader(name: string, shape: ModelShape): Record<string, GgufValue>
     [`${architecture}.block_count`]: shape.layers,
     [`${architecture}.feed_forward_length`]: shape.feedForwardDimension,
     [`${architecture}.attention.head_count`]: shape.heads,
-    [`${architecture}.attention.head_count_kv`]: shape.kvHeads,
+    [`${architecture}.attention.head_count_kv`]: kvHeads(shape),
     [`${architecture}.attention.key_length`]: shape.headDimension,
     [`${architecture}.attention.value_length`]: shape.headDimension,
     [`${architecture}.attention.layer_norm_rms_epsilon`]: { float: shape.normEpsilon },
     [`${architecture}.rope.freq_base`]: { float: shape.ropeBase },
     [`${architecture}.rope.dimension_count`]: shape.headDimension,
     [`${architecture}.vocab_size`]: shape.vocabularyTokens,
+    ...architectureKeys(shape),
     ...paddedVocabulary(shape.vocabularyTokens, shape.chatTemplate !== undefined),
     ...(shape.chatTemplate === undefined ? {} : { 'tokenizer.chat_template': shape.chatTemplate }),
     // As in the original models: Qwen's have no BOS.
     'tokenizer.ggml.add_bos_token': architecture === 'llama',
     'tokenizer.ggml.add_eos_token': false,
   };
+}
+
+/** KV heads of all layers; one number per layer if some layers have none. */
+function kvHeads({ layers, kvHeads: heads, hybrid }: ModelShape): GgufValue {
+  if (hybrid === undefined) return heads;
+  return { integers: Array.from({ length: layers }, (_, layer) => (hybrid.attentionLayers.includes(layer) ? heads : 0)) };
+}
+
+/** Metadata that only some architectures have. */
+function architectureKeys(shape: ModelShape): Record<string, GgufValue> {
+  const { architecture, experts, slidingWindowTokens, hybrid, feedForwardDimension } = shape;
+  const keys: Record<string, GgufValue | undefined> = {
+    expert_count: experts?.count,
+    expert_used_count: experts?.used,
+    expert_feed_forward_length: experts && feedForwardDimension,
+    'attention.sliding_window': slidingWindowTokens,
+    'shortconv.l_cache': hybrid?.convolutionTokens,
+  };
+  return Object.fromEntries(
+    Object.entries(keys).flatMap(([key, value]) => (value === undefined ? [] : [[`${architecture}.${key}`, value]])),
+  );
 }
 
 async function write(path: string, header: Uint8Array, tensors: readonly GgufTensor[]): Promise<void> {

@@ -2,26 +2,35 @@ import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts'
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 
+type Limits = Pick<EngineCapabilities, 'exactCuts' | 'leastTokens' | 'truncatesUpTo'>;
+
 /** Computes what a prefix cache must reuse. Avoids `commonLength` and `lastExactCut`, so that it finds faults in them. */
 export class ExpectedPrefixReuse {
-  readonly #capabilities: Pick<EngineCapabilities, 'exactCuts' | 'leastTokens'>;
+  readonly #capabilities: Limits;
   readonly #seen = new Map<string, (readonly TokenId[])[]>();
 
-  constructor(capabilities: Pick<EngineCapabilities, 'exactCuts' | 'leastTokens'>) {
+  constructor(capabilities: Limits) {
     this.#capabilities = capabilities;
   }
 
-  /** Tokens of a prompt that the cache must reuse from the arm's earlier prompts. Adds the prompt to these. */
-  reusedTokens({ name }: Pick<ArmTraits, 'name'>, prompt: readonly TokenId[]): number {
-    const { leastTokens, exactCuts } = this.#capabilities;
+  /**
+   * Tokens of a prompt that the cache must reuse from the arm's earlier prompts. Adds the prompt to these.
+   * @param prefixTokens tokens up to the last memory: what is stored of a prompt that cannot be truncated, and reused as a whole
+   */
+  reusedTokens({ name }: Pick<ArmTraits, 'name'>, prompt: readonly TokenId[], prefixTokens: number): number {
+    const { leastTokens, exactCuts, truncatesUpTo } = this.#capabilities;
+    const atCut = (tokens: number): number => tokens - (tokens % (exactCuts ?? 1));
+    const isCut = (tokens: number): boolean => truncatesUpTo === null || tokens <= truncatesUpTo;
     const seen = this.#seen.get(name) ?? [];
     const equal = seen.map((earlier) => {
-      const other = prompt.findIndex((id, at) => earlier[at] !== id);
-      return other === -1 ? prompt.length : other;
+      const other = earlier.findIndex((id, at) => prompt[at] !== id);
+      if (other === -1) return earlier.length;
+      return isCut(earlier.length) ? other : 0;
     });
-    this.#seen.set(name, [...seen, prompt]);
-    const most = Math.min(Math.max(0, ...equal), prompt.length - leastTokens);
-    const whole = most - (most % (exactCuts ?? 1));
+    const last = prompt.length - leastTokens;
+    const stored = isCut(prompt.length) ? prompt : prompt.slice(0, atCut(Math.min(prefixTokens, last)));
+    this.#seen.set(name, [...seen, stored]);
+    const whole = atCut(Math.min(Math.max(0, ...equal), last));
     return whole < leastTokens ? 0 : whole;
   }
 

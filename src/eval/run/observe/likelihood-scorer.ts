@@ -31,13 +31,22 @@ export interface TurnScore {
   readonly own: readonly number[] | undefined;
 }
 
-/** Copies a turn's KV into the scoring session. @param work gets its length, below `end` if a system cut its session */
+/**
+ * Copies a turn's KV up to a position into the scoring session. Where truncation is limited, the turn's own session is truncated,
+ * since only that one still has the KV from before the question. @param work gets the length, below `end` if a system cut its session
+ */
 export async function withTurnState<T>(
   { engine, scoring }: ScorerParts,
   { session, end }: { readonly session: EngineSession; readonly end: number },
   options: CallOptions,
   work: (cut: number) => Promise<T>,
 ): Promise<T> {
+  const isLimited = engine.capabilities.truncatesUpTo !== null;
+  if (isLimited) await session.truncate(Math.min(end, session.tokens.length), options);
+  if (session.cells === 0) {
+    await scoring.clear(options);
+    return await work(0);
+  }
   const checkpoint = await session.checkpoint(options);
   try {
     await scoring.restore(checkpoint, options);
@@ -83,10 +92,11 @@ export class LikelihoodScorer {
     return scoring.score(ids, answer, options);
   }
 
-  /** Common tokens of both suffixes up to an exact cut, but not the last ones; 0 if any cut may change bits. */
+  /** Common tokens of both suffixes up to an exact cut, but not the last ones; 0 where no cut within the suffix is useful. */
   #reusableTokens(suffix: readonly TokenId[], goldSuffix: readonly TokenId[]): number {
     const { capabilities } = this.#parts.engine;
-    if (capabilities.exactCuts === null) return 0;
+    // With recurrent layers, a cut elsewhere than at the end of the prefix would evaluate the prompt again.
+    if (capabilities.exactCuts === null || capabilities.truncatesUpTo === 0) return 0;
     const most = Math.min(suffix.length, goldSuffix.length) - capabilities.leastTokens;
     return lastExactCut(capabilities, Math.max(0, Math.min(commonLength(suffix, goldSuffix), most)));
   }

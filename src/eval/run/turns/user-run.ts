@@ -212,7 +212,7 @@ export class UserRun {
     signal.throwIfAborted();
     const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
     const sharedTokens = arm.requires.includes('promptCache')
-      ? this.#prompts.reusedTokens(arm.traits, response.trace.sessionTokens)
+      ? this.#prompts.reusedTokens(arm.traits, response.trace.sessionTokens, memoryPrefix(response))
       : undefined;
     return {
       session,
@@ -289,4 +289,10 @@ function turnError(error: unknown, signal: AbortSignal): unknown {
   // No later turn could be stored either: the run ends, and can be resumed.
   if (error instanceof BenchError && (error.code === 'disk' || error.code === 'database')) throw error;
   return error;
+}
+
+/** Tokens of the prompt up to its last memory. */
+function memoryPrefix({ promptInfo: { segments } }: ChatResponse): number {
+  const last = segments.findLastIndex(({ role }) => role === 'memory');
+  return segments.slice(0, last + 1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
