@@ -63,14 +63,30 @@ export interface EngineCapabilities {
    * kept tokens again. The window of sliding-window attention; 0 with recurrent layers; null: no limit.
    */
   readonly truncatesUpTo: number | null;
+  /** Sliding window of some or all layers, if it is shorter than a session; else null. */
+  readonly slidingWindowTokens: number | null;
   /** The reason for each missing capability, in one line. */
   readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
 }
 
-/** The largest exact cut that is at most `tokens`; `tokens` itself if no cut is exact. */
-export function lastExactCut({ exactCuts }: Pick<EngineCapabilities, 'exactCuts'>, tokens: number): number {
+/**
+ * llama.cpp restores only the cells that a sliding window still sees, at the front of its cache. Its sums over cells keep their bits
+ * if the cells have moved by a multiple of this number (the widest group of numbers that a kernel adds up together).
+ */
+const CELL_GROUP = 64;
+
+/** What decides where KV can be cut and restored without changing bits. */
+export type CutLimits = Pick<EngineCapabilities, 'exactCuts' | 'slidingWindowTokens'>;
+
+/**
+ * The largest place of at most `tokens` tokens from the start of a session where cutting, saving and restoring it changes no bit. If no
+ * cut is exact: `tokens`, or the largest place where at least restoring is exact.
+ */
+export function lastExactCut({ exactCuts, slidingWindowTokens: window }: CutLimits, tokens: number): number {
   const multiple = exactCuts ?? 1;
-  return Math.floor(tokens / multiple) * multiple;
+  const beyond = window === null || window % multiple !== 0 ? 0 : Math.max(0, tokens - window);
+  const most = window === null ? tokens : Math.min(tokens, window) + beyond - (beyond % CELL_GROUP);
+  return Math.floor(most / multiple) * multiple;
 }
 
 export function hasCapability(capabilities: EngineCapabilities, name: CapabilityName): boolean {

@@ -8,4 +8,5 @@ export const serverCapabilities = {
   leastTokens: 2,
   exactCuts: null,
   truncatesUpTo: null,
+  slidingWindowTokens: null,
 } as const satisfies Partial<EngineCapabilities>;

@@ -107,7 +107,7 @@ export async function loadModel(
     const capabilities: EngineCapabilities = {
       ...described,
       exactCuts: probed.exactCuts,
-      truncatesUpTo: truncationLimit(header, window.contextTokens),
+      ...truncationLimits(header, window.contextTokens),
       ...(probed.notRestored === null ? {} : withoutCheckpoints(described, probed.notRestored)),
     };
     const sizes = described.cells === null ? `, ${sessions} sessions of ${window.cellTokens} tokens` : '';
@@ -177,13 +177,12 @@ async function probeSequence(
   }
 }
 
-/** `truncatesUpTo` of a model in a window. */
-function truncationLimit(
-  { isRecurrent, slidingWindowTokens }: GgufHeader,
+function truncationLimits(
+  { isRecurrent, slidingWindowTokens: window = Infinity }: GgufHeader,
   contextTokens: number,
-): EngineCapabilities['truncatesUpTo'] {
-  if (isRecurrent) return 0;
-  return slidingWindowTokens === undefined || slidingWindowTokens >= contextTokens ? null : slidingWindowTokens;
+): Pick<EngineCapabilities, 'truncatesUpTo' | 'slidingWindowTokens'> {
+  const slidingWindowTokens = window >= contextTokens ? null : window;
+  return { truncatesUpTo: isRecurrent ? 0 : slidingWindowTokens, slidingWindowTokens };
 }
 
 function withoutCheckpoints({ missing }: Pick<EngineCapabilities, 'missing'>, why: string) {
@@ -214,7 +213,7 @@ function describeCapabilities(
   header: GgufHeader,
   { kvType, sessions }: Required<Pick<EngineRequest, 'kvType' | 'sessions'>>,
   { flashAttention }: Pick<NonNullable<EngineInfo['compute']>, 'flashAttention'>,
-): Omit<EngineCapabilities, 'exactCuts' | 'truncatesUpTo'> {
+): Omit<EngineCapabilities, 'exactCuts' | 'truncatesUpTo' | 'slidingWindowTokens'> {
   const missing = missingCapabilities(header);
   const { layers, kvHeads, headDimension, rotary } = header;
   const types = { keyType: kvType, valueType: kvType, valuesTransposed: !flashAttention };

@@ -40,7 +40,7 @@ const recurrent = 'some of its layers have one state for all tokens (recurrent),
 function withoutCells(
   name: string,
   model: NonNullable<LimitedSubject['model']>,
-  truncatesUpTo: number | null,
+  limits: Partial<EngineCapabilities>,
   why: string,
 ): LimitedSubject {
   const { checkpoints: _, ...missing } = missingKv(why);
@@ -52,7 +52,7 @@ function withoutCells(
       ...inProcess,
       ...noKv,
       checkpoints: true,
-      truncatesUpTo,
+      ...limits,
       sessions: 1,
       leastTokens: 2,
       exactCuts: 1,
@@ -62,9 +62,9 @@ function withoutCells(
 }
 
 const subjects: readonly LimitedSubject[] = [
-  withoutCells('a model whose keys cannot be rotated', scaledModel, null, scaled),
-  withoutCells('sliding windows', () => 'random:tiny-gemma3-window-32', 32, window),
-  withoutCells('recurrent layers', () => 'random:tiny-lfm2', 0, recurrent),
+  withoutCells('a model whose keys cannot be rotated', scaledModel, {}, scaled),
+  withoutCells('sliding windows', () => 'random:tiny-gemma3-window-32', { truncatesUpTo: 32, slidingWindowTokens: 32 }, window),
+  withoutCells('recurrent layers', () => 'random:tiny-lfm2', { truncatesUpTo: 0 }, recurrent),
   {
     name: 'llama-server, without the folder of its slots',
     opener: fakeServerOpener(false),

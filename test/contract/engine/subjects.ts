@@ -43,6 +43,7 @@ export const inProcess = {
   prefixCache: null,
   checkpoints: true,
   truncatesUpTo: null,
+  slidingWindowTokens: null,
   shift: true,
   firstLayers: true,
   queries: true,
@@ -136,6 +137,7 @@ export const ofServer = (
   leastTokens: 2,
   exactCuts: null,
   truncatesUpTo: null,
+  slidingWindowTokens: null,
   ...own,
   missing: {
     ...own.missing,
@@ -156,6 +158,7 @@ export const ofOpenAi = (
   leastTokens: 2,
   exactCuts: null,
   truncatesUpTo: null,
+  slidingWindowTokens: null,
   ...own,
   missing: { ...missingKv(noStates), ...own.missing },
 });

@@ -1,4 +1,4 @@
-import { type EngineCapabilities, lastExactCut } from '../../../engine/engine-capabilities.ts';
+import { type CutLimits, lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
@@ -45,7 +45,7 @@ export function turnAlpha({ alpha }: ArmTraits, { trace }: Pick<ChatResponse, 't
 export function exactTokens(
   { prefill, evict, settings }: ArmTraits,
   { header, lines }: InjectedParts,
-  { alpha, capabilities }: { readonly alpha: number; readonly capabilities: Pick<EngineCapabilities, 'exactCuts'> },
+  { alpha, capabilities }: { readonly alpha: number; readonly capabilities: CutLimits },
 ): number | undefined {
   const isEdited = evict !== undefined || (settings.store ?? 'f16') !== 'f16' || alpha !== 1;
   if (prefill !== 'prefix' || isEdited || lines.length === 0) return undefined;

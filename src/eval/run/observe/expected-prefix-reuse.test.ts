@@ -4,7 +4,7 @@ import { ExpectedPrefixReuse } from './expected-prefix-reuse.ts';
 const arm = { name: 'rag-cached' };
 
 it('finds the longest prefix shared with an earlier prompt of the arm, up to an exact cut, without the last tokens', () => {
-  const prompts = new ExpectedPrefixReuse({ exactCuts: 2, leastTokens: 2, truncatesUpTo: null });
+  const prompts = new ExpectedPrefixReuse({ exactCuts: 2, leastTokens: 2, truncatesUpTo: null, slidingWindowTokens: null });
   const shared = (...ids: number[]) => prompts.reusedTokens(arm, ids, 3);
   expect(shared(1, 2, 3, 4, 5, 6, 7)).toBe(0);
   expect(shared(1, 2, 3, 4, 5, 9, 9, 9)).toBe(4);
@@ -17,12 +17,21 @@ it('finds the longest prefix shared with an earlier prompt of the arm, up to an 
 });
 
 it('finds a prompt that cannot be truncated only as a whole, up to its last memory', () => {
-  const prompts = new ExpectedPrefixReuse({ exactCuts: 1, leastTokens: 2, truncatesUpTo: 5 });
+  const limits = { exactCuts: 1, leastTokens: 2, truncatesUpTo: 3, slidingWindowTokens: null };
+  const prompts = new ExpectedPrefixReuse(limits);
   const shared = (prefixTokens: number, ...ids: number[]) => prompts.reusedTokens(arm, ids, prefixTokens);
   expect(shared(4, 1, 2, 3, 4, 8, 8)).toBe(0);
   expect(shared(4, 1, 2, 3, 9, 9, 9)).toBe(0);
   expect(shared(4, 1, 2, 3, 4, 7, 7)).toBe(4);
-  // Five tokens can be truncated, and are stored whole.
-  expect(shared(3, 5, 6, 7, 8, 9)).toBe(0);
-  expect(shared(4, 5, 6, 7, 1, 1, 1)).toBe(3);
+  // Three tokens can be truncated, and are stored whole.
+  expect(shared(1, 5, 6, 7)).toBe(0);
+  expect(shared(4, 5, 6, 8, 1, 1, 1)).toBe(2);
+});
+
+it('finds states beyond a sliding window only where all of their cells move by 64 positions', () => {
+  const limits = { exactCuts: 1, leastTokens: 2, truncatesUpTo: 32, slidingWindowTokens: 32 };
+  const prompts = new ExpectedPrefixReuse(limits);
+  const prompt = (end: number) => [...Array(120).keys()].concat(end, end);
+  expect(prompts.reusedTokens(arm, prompt(200), 118)).toBe(0);
+  expect(prompts.reusedTokens(arm, prompt(300), 118)).toBe(96);
 });

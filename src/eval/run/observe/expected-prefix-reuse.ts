@@ -2,7 +2,7 @@ import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts'
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 
-type Limits = Pick<EngineCapabilities, 'exactCuts' | 'leastTokens' | 'truncatesUpTo'>;
+type Limits = Pick<EngineCapabilities, 'exactCuts' | 'leastTokens' | 'truncatesUpTo' | 'slidingWindowTokens'>;
 
 /** Computes what a prefix cache must reuse. Avoids `commonLength` and `lastExactCut`, so that it finds faults in them. */
 export class ExpectedPrefixReuse {
@@ -18,8 +18,14 @@ export class ExpectedPrefixReuse {
    * @param prefixTokens tokens up to the last memory: what is stored of a prompt that cannot be truncated, and reused as a whole
    */
   reusedTokens({ name }: Pick<ArmTraits, 'name'>, prompt: readonly TokenId[], prefixTokens: number): number {
-    const { leastTokens, exactCuts, truncatesUpTo } = this.#capabilities;
-    const atCut = (tokens: number): number => tokens - (tokens % (exactCuts ?? 1));
+    const { leastTokens, exactCuts, truncatesUpTo, slidingWindowTokens: window } = this.#capabilities;
+    const isExact = (tokens: number): boolean =>
+      tokens % (exactCuts ?? 1) === 0 && (window === null || tokens <= window || (tokens - window) % 64 === 0);
+    const atCut = (tokens: number): number => {
+      let cut = tokens;
+      while (!isExact(cut)) cut--;
+      return cut;
+    };
     const isCut = (tokens: number): boolean => truncatesUpTo === null || tokens <= truncatesUpTo;
     const seen = this.#seen.get(name) ?? [];
     const equal = seen.map((earlier) => {

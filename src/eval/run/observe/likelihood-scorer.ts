@@ -95,8 +95,8 @@ export class LikelihoodScorer {
   /** Common tokens of both suffixes up to an exact cut, but not the last ones; 0 where no cut within the suffix is useful. */
   #reusableTokens(suffix: readonly TokenId[], goldSuffix: readonly TokenId[]): number {
     const { capabilities } = this.#parts.engine;
-    // With recurrent layers, a cut elsewhere than at the end of the prefix would evaluate the prompt again.
-    if (capabilities.exactCuts === null || capabilities.truncatesUpTo === 0) return 0;
+    // Where truncation is limited, the end of the prefix is the only place that a session still has, and has exactly.
+    if (capabilities.exactCuts === null || capabilities.truncatesUpTo !== null) return 0;
     const most = Math.min(suffix.length, goldSuffix.length) - capabilities.leastTokens;
     return lastExactCut(capabilities, Math.max(0, Math.min(commonLength(suffix, goldSuffix), most)));
   }

@@ -38,7 +38,7 @@ export interface SelfTestOptions extends CallOptions {
  * more as the budget allows. @throws RangeError without prompts, and for one of fewer than four tokens
  */
 export async function paritySelfTest(
-  engine: Pick<Engine, 'openSession' | 'capabilities'>,
+  engine: Pick<Engine, 'openSession' | 'capabilities' | 'deleteCheckpoint'>,
   prompts: readonly ContinuedPrompt[],
   { budgetOf = () => Infinity, onPrompt, signal }: SelfTestOptions = {},
 ): Promise<ParitySelfTest> {
@@ -46,6 +46,8 @@ export async function paritySelfTest(
   await using session = await engine.openSession('self-test');
   const cut: ScoreDifference[] = [];
   const repeated: ScoreDifference[] = [];
+  // With a sliding window, a restored state has fewer cells than the session had.
+  const isRestored = engine.capabilities.checkpoints && engine.capabilities.truncatesUpTo !== null;
   let tested = 0;
   let budgetMs = Infinity;
   const start = performance.now();
@@ -54,6 +56,7 @@ export async function paritySelfTest(
     const evaluate = async (place: number): Promise<SequenceScore> => {
       await session.clear();
       await session.evaluate(prompt.slice(0, place), { signal });
+      if (place > 0 && isRestored) await saveAndRestore(engine, session, { signal });
       return session.score(prompt.slice(place), continuation, { signal });
     };
     const wholeStart = performance.now();
@@ -70,6 +73,19 @@ export async function paritySelfTest(
     ...mergeDifferences([...cut, ...repeated]),
     repeated: { evaluations: repeated.length, ...mergeDifferences(repeated) },
   };
+}
+
+async function saveAndRestore(
+  engine: Pick<Engine, 'deleteCheckpoint'>,
+  session: EngineSession,
+  options: CallOptions,
+): Promise<void> {
+  const checkpoint = await session.checkpoint(options);
+  try {
+    await session.restore(checkpoint, options);
+  } finally {
+    await engine.deleteCheckpoint(checkpoint);
+  }
 }
 
 /** Time budget of the self-test in ms. @param wholeMs time to evaluate one prompt whole */
