@@ -108,11 +108,15 @@ export function readGgufHeader(path: string): GgufHeader {
     ...readRope(files, architecture, headDimension),
     positionDimensions: sections?.filter((size) => Number(size) > 0).length ?? 1,
     slidingWindowTokens: window === 0 ? undefined : window,
-    isRecurrent: kvHeads.includes(0) || [...metadata.keys()].some((key) => RECURRENT.test(key)),
+    isRecurrent: hasRecurrentLayers(metadata, kvHeads),
     isCompressed: pair('attention.kv_lora_rank') !== undefined,
     stopTokens: readStopTokens(metadata, vocabulary.values),
     chatTemplate: textValue(metadata.get('tokenizer.chat_template')),
   };
+}
+
+function hasRecurrentLayers(metadata: GgufFile['metadata'], kvHeads: readonly unknown[]): boolean {
+  return kvHeads.includes(0) || [...metadata.keys()].some((key) => RECURRENT.test(key));
 }
 
 function listByLayer({ metadata }: GgufFile, architecture: string, layers: number): string | undefined {

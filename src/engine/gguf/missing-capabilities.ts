@@ -15,7 +15,8 @@ export function cellsObstacle(header: CellFacts): string | undefined {
   if (header.isRecurrent) return 'some of its layers have one state for all tokens (recurrent), not a cell for each';
   if (header.isCompressed) return 'its cells are compressed vectors (MLA)';
   if (positionDimensions > 1) return `its tokens have positions in ${positionDimensions} dimensions (M-RoPE)`;
-  if (slidingWindowTokens !== undefined) return `its layers see only ${slidingWindowTokens} tokens back (sliding window)`;
+  if (slidingWindowTokens !== undefined)
+    return `its layers see only ${slidingWindowTokens} tokens back (sliding window)`;
   if (!KV_ARCHITECTURES.includes(architecture)) {
     const known = KV_ARCHITECTURES.join(', ');
     return `the KV layout of architecture ${architecture} is not supported (supported: ${known})`;

@@ -8,6 +8,7 @@ import type { EngineInfo, KnownModel } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
 import { sessionWindow } from '../context-window.ts';
 import type { Engine, TokenizeRequest } from '../engine.ts';
+import type { NumberType, Window } from '../sequence-state.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel } from '../gguf/describe-model.ts';
 import { missingCapabilities } from '../gguf/missing-capabilities.ts';
@@ -97,21 +98,15 @@ export async function loadModel(
     const { names: devices, memoryBytes } = await backend.devices();
     const compute = { backend: backend.name, devices, memoryBytes, layers: loaded.gpuLayers, flashAttention };
     const takeComplaint = () => backend.takeComplaint();
-    const described = describeCapabilities(header, { kvType, sessions }, compute);
-    const probed = await probeSequence(new NativeSequence(context, takeComplaint), compute, {
-      vocabularySize: header.vocabularySize,
-      windowTokens: window.contextTokens,
-      restores: described.cells === null,
+    const capabilities = await probeCapabilities(new NativeSequence(context, takeComplaint), header, {
+      kvType,
+      sessions,
+      compute,
+      contextTokens: window.contextTokens,
       signal,
     });
-    const capabilities: EngineCapabilities = {
-      ...described,
-      exactCuts: probed.exactCuts,
-      ...truncationLimits(header, window.contextTokens),
-      ...(probed.notRestored === null ? {} : withoutCheckpoints(described, probed.notRestored)),
-    };
-    const sizes = described.cells === null ? `, ${sessions} sessions of ${window.cellTokens} tokens` : '';
-    const stateIdentity = `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}${sizes}`;
+    const stateIdentity = `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}`;
+    const placeIdentity = deviceIdentity(compute) + contextIdentity(capabilities, window);
     const detokenize = (ids: TokenIds): string => loaded.detokenize(ids as readonly Token[]);
     const tokenize = tokenizer(model);
     return {
@@ -125,7 +120,7 @@ export async function loadModel(
         threads,
         compute,
         ...specialTokens(model, header.vocabularySize),
-        stateIdentity: capabilities.checkpoints ? stateIdentity + deviceIdentity(compute) : null,
+        stateIdentity: capabilities.checkpoints ? stateIdentity + placeIdentity : null,
       },
       capabilities,
       batchTokens,
@@ -153,25 +148,35 @@ function memoryForKv({ name }: LlamaBackend, weightBytes: number): number {
   return name === 'cpu' ? process.availableMemory() - weightBytes : Infinity;
 }
 
-interface ProbeOptions extends CallOptions {
-  readonly vocabularySize: number;
-  readonly windowTokens: number;
-  /** Also tries if a saved state can be continued. */
-  readonly restores: boolean;
+/** Without known cells, a saved state fits only a context of the same size. */
+function contextIdentity({ cells, sessions }: EngineCapabilities, { cellTokens }: Window): string {
+  return cells === null ? `, ${sessions} sessions of ${cellTokens} tokens` : '';
 }
 
-async function probeSequence(
+interface ContextFacts extends CallOptions {
+  readonly kvType: NumberType;
+  readonly sessions: number;
+  readonly compute: NonNullable<EngineInfo['compute']>;
+  readonly contextTokens: number;
+}
+
+/** The capabilities by the model's file, and those that are tried. Disposes of the sequence. */
+async function probeCapabilities(
   sequence: NativeSequence,
-  { backend, flashAttention }: NonNullable<EngineInfo['compute']>,
-  { signal, restores, ...sizes }: ProbeOptions,
-): Promise<{ readonly exactCuts: number | null; readonly notRestored: string | null }> {
+  header: GgufHeader,
+  { compute, contextTokens: windowTokens, signal, ...context }: ContextFacts,
+): Promise<EngineCapabilities> {
+  const described = describeCapabilities(header, context, compute);
+  const { vocabularySize } = header;
   using folder = new TemporaryFolder();
-  const statePath = join(folder.path, 'state');
+  const test = { vocabularySize, windowTokens, statePath: join(folder.path, 'state') };
   try {
-    const isLong = backend !== 'cpu' || flashAttention;
-    const exactCuts = await probeExactCuts(sequence, { ...sizes, isLong, statePath }, { signal });
-    const notRestored = restores ? await probeRestore(sequence, { ...sizes, statePath }, { signal }) : null;
-    return { exactCuts, notRestored };
+    const isLong = compute.backend !== 'cpu' || compute.flashAttention;
+    const exactCuts = await probeExactCuts(sequence, { ...test, isLong }, { signal });
+    const probed = { ...described, exactCuts, ...truncationLimits(header, windowTokens) };
+    const why = described.cells === null ? await probeRestore(sequence, test, { signal }) : null;
+    if (why === null) return probed;
+    return { ...probed, checkpoints: false, missing: { ...described.missing, promptCache: why, checkpoints: why } };
   } finally {
     await sequence.dispose();
   }
@@ -183,10 +188,6 @@ function truncationLimits(
 ): Pick<EngineCapabilities, 'truncatesUpTo' | 'slidingWindowTokens'> {
   const slidingWindowTokens = window >= contextTokens ? null : window;
   return { truncatesUpTo: isRecurrent ? 0 : slidingWindowTokens, slidingWindowTokens };
-}
-
-function withoutCheckpoints({ missing }: Pick<EngineCapabilities, 'missing'>, why: string) {
-  return { checkpoints: false, missing: { ...missing, promptCache: why, checkpoints: why } };
 }
 
 function loadFailure(path: string, gpu: string, complaint: string | undefined, cause: unknown): BenchError {

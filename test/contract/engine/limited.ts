@@ -63,7 +63,12 @@ function withoutCells(
 
 const subjects: readonly LimitedSubject[] = [
   withoutCells('a model whose keys cannot be rotated', scaledModel, {}, scaled),
-  withoutCells('sliding windows', () => 'random:tiny-gemma3-window-32', { truncatesUpTo: 32, slidingWindowTokens: 32 }, window),
+  withoutCells(
+    'sliding windows',
+    () => 'random:tiny-gemma3-window-32',
+    { truncatesUpTo: 32, slidingWindowTokens: 32 },
+    window,
+  ),
   withoutCells('recurrent layers', () => 'random:tiny-lfm2', { truncatesUpTo: 0 }, recurrent),
   {
     name: 'llama-server, without the folder of its slots',

@@ -129,7 +129,9 @@ function modelHeader(name: string, shape: ModelShape): Record<string, GgufValue>
 /** KV heads of all layers; one number per layer if some layers have none. */
 function kvHeads({ layers, kvHeads: heads, hybrid }: ModelShape): GgufValue {
   if (hybrid === undefined) return heads;
-  return { integers: Array.from({ length: layers }, (_, layer) => (hybrid.attentionLayers.includes(layer) ? heads : 0)) };
+  return {
+    integers: Array.from({ length: layers }, (_, layer) => (hybrid.attentionLayers.includes(layer) ? heads : 0)),
+  };
 }
 
 /** Metadata that only some architectures have. */
