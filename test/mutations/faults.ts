@@ -57,7 +57,7 @@ export const faults: readonly Fault[] = [
       name: 'KV arms are scored after trimming',
       find: 'const { text: answer } = trace.answer;',
       replace:
-        "const answer = trace.prefill === null ? trace.answer.text : trace.answer.text.trim().split(/[\\s,.]/)[0]!;",
+        'const answer = trace.prefill === null ? trace.answer.text : trace.answer.text.trim().split(/[\\s,.]/)[0]!;',
     },
     {
       name: 'every tenth answer is scored as the gold',
@@ -640,6 +640,24 @@ export const faults: readonly Fault[] = [
       replace: '    costHit: meanCost(misses),\n    costMiss: meanCost(hits),',
       run: false,
       tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse-run.test.ts'],
+    },
+  ]),
+  ...faultsIn('report', 'src/eval/analysis/statistics/contrast.ts', [
+    {
+      name: 'the planned contrast adds its two differences',
+      find: 'const delta = first!.delta - second!.delta;',
+      replace: 'const delta = first!.delta + second!.delta;',
+      run: false,
+      tests: ['test/reference/planted-contrast.test.ts'],
+    },
+  ]),
+  ...faultsIn('report', 'src/eval/analysis/compare/model-contrasts.ts', [
+    {
+      name: 'the planned contrast of several models is not adjusted',
+      find: 'holm(tested.map((one) => one.p!))[place]!',
+      replace: 'tested[place]!.p!',
+      run: false,
+      tests: ['test/reference/planted-contrast.test.ts'],
     },
   ]),
   ...faultsIn('report', 'src/eval/analysis/statistics/paired-quality.ts', [

@@ -7,6 +7,7 @@ import { contrastTable } from '../../src/report/tables/contrast-table.ts';
 import { categoryTable } from '../../src/report/tables/breakdown-tables.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { reportFigures } from '../../src/report/figures/report-figures.ts';
+import { renderReport } from '../../src/report/html/report-page.ts';
 import { headline } from '../../src/report/headline.ts';
 import { renderSummary } from '../../src/report/terminal-summary.ts';
 import { verdictSentences } from '../../src/report/verdict-sentences.ts';
@@ -321,6 +322,13 @@ describe('a run whose data plan a contrast', () => {
     expect(reportFigures(results)[0]!.id).toBe('categories');
     const lines = renderSummary(results, { width: 100, colour: false });
     expect(lines.match(/^- Planned contrast, /gm)).toHaveLength(1);
+  });
+
+  it('says it once in the head of its report', async () => {
+    const page = await renderReport([results]);
+    const verdict = page.slice(page.indexOf('id="verdict"'), page.indexOf('id="suite-main"'));
+    expect(verdict.match(/Planned contrast, \(dki-blocks − rag\)/g)).toHaveLength(1);
+    expect(verdict).toContain('id="verdict-heading"');
   });
 
   it('is called exploratory by category, with the log-probability of the gold and what is noise of it', () => {

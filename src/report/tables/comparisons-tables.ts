@@ -3,7 +3,7 @@ import { formatProbability } from '../../render/format-number.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
-import { findMetric, type MetricDisplay } from '../metric-display.ts';
+import { findMetric, type MetricDisplay, plansContrast } from '../metric-display.ts';
 import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';
 import { runTable } from './table-parts.ts';
 
@@ -53,14 +53,17 @@ function qualityTable(results: RunResults, quality: MetricDisplay, compared: rea
     title: quality.title,
     columns: [difference, verdictColumn, ...(isTested ? testColumns(true) : [])],
     counts: isTested ? [detectable] : [],
-    notes: isTested
-      ? [
-          testNote(results),
-          'p (kept): one-sided test for a loss of the margin or more, adjusted likewise; kept if below .025. Detectable: the smallest',
-          'true difference that these items show with 80 % power. Needs: the number of items at which arms that do not differ',
-          'are called kept with 80 % power.',
-        ]
-      : [],
+    notes: [
+      ...(plansContrast(results.run) ? ['Over all categories together; table 1c has each.'] : []),
+      ...(isTested
+        ? [
+            testNote(results),
+            'p (kept): one-sided test for a loss of the margin or more, adjusted likewise; kept if below .025. Detectable: the smallest',
+            'true difference that these items show with 80 % power. Needs: the number of items at which arms that do not differ',
+            'are called kept with 80 % power.',
+          ]
+        : []),
+    ],
   });
 }
 
