@@ -15,7 +15,7 @@ import { greedyAnswer } from '../open-parts.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 import { grammars } from '../../src/base/language-phrasings.ts';
 import { drawRelation, USER, drawRelationValue } from '../../src/data/generators/facts-and-relations.ts';
-import { statement } from '../../src/data/generators/word-facts.ts';
+import { statement } from '../../src/data/generators/fact-wording.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -27,7 +27,7 @@ function byId<Field extends string, T extends Readonly<Record<Field | 'userId', 
     if (first === undefined) found.set(key, placed);
     else {
       const got = `${formatValue(id)}, as in ${first.place}`;
-      const hint = 'the ids of a user are unique';
+      const hint = 'an id may occur only once per user';
       report('duplicate-id', mismatch(`${placed.place}: ${field}`, 'a unique id', got, hint));
     }
   }

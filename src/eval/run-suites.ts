@@ -7,7 +7,7 @@ import type { RunResults } from '../store/records/run-results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { BenchHooks } from './run/bench-hooks.ts';
 import { suiteRunName } from '../store/run-names.ts';
-import { findResumable, noSuchRun } from './run/plan/resumable-run.ts';
+import { findResumable, noSuchRun } from './run/plan/resume-run.ts';
 import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
 import { openRunDatabase } from './run/open-run-database.ts';
 import { runSuite, type SuiteRun } from './run/run-suite.ts';

@@ -19,9 +19,12 @@ const MIN_LENGTH = 1e-12;
 const MIN_COSINE_LENGTH = 1e-8;
 
 /**
- * Scores of the tokens of one head; the lowest scores are dropped. `random`: drawn. `streaming`: the most recent tokens stay;
- * the header before these cells is the sink. `knorm`: keys with a small norm stay. `keydiff`: keys unlike the mean key stay.
- * `lagkv`: tokens with the highest variance relative to the next partition stay; the last partition stays whole.
+ * Scores of the tokens of one head; the lowest are dropped. What scores high:
+ * - `random`: what is drawn.
+ * - `streaming`: recent tokens; the header before these cells is the sink.
+ * - `knorm`: keys with a small norm.
+ * - `keydiff`: keys unlike the mean key.
+ * - `lagkv`: a high variance relative to the next partition; the last partition scores highest.
  * @param draw gives a number in [0, 1), for `random`
  * @see kvpress 0.5.5; StreamingLLM, arXiv 2309.17453; arXiv 2406.11430; KeyDiff, arXiv 2504.15364; LagKV, arXiv 2504.04704
  */

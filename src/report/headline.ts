@@ -15,8 +15,8 @@ const subjects: readonly { readonly name: string; readonly matches: (traits: Arm
 ];
 
 /**
- * The share of RAG's right answers that the arm also gets right; for a continuous metric the difference. Where the data plan a
- * contrast, the differences by category.
+ * The share of RAG's right answers that the arm also gets right; for a continuous metric, the difference from RAG; if the data set
+ * plans a contrast, the difference in each category.
  */
 function keptText(run: RunResults['run'], rag: ArmResults, own: ArmResults, comparison: Comparison): string {
   const primary = primaryMetric(run);
@@ -61,7 +61,10 @@ function savingsText(rag: ArmResults, arm: ArmResults, cached: ArmResults | unde
 const suiteFirst = (runs: readonly RunResults[], suite: string): RunResults[] =>
   runs.toSorted((a, b) => Number(b.run.suite === suite) - Number(a.run.suite === suite));
 
-/** The planned contrast, then one sentence each for exact and joined KV. Prefers quality and tokens from suite `main`, and the break-even from `latency`. */
+/**
+ * The planned contrast, then one sentence each for exact and joined KV. Quality and tokens are those of suite `main` if it is there,
+ * the break-even that of `latency`.
+ */
 export function headline(runs: readonly RunResults[]): string[] {
   const ofArms = subjects.flatMap(({ name, matches }) => {
     for (const results of suiteFirst(runs, 'main')) {

@@ -10,7 +10,7 @@ import type { Links, TurnRef } from './links.ts';
 import { filterForm, options, select } from './list-components.ts';
 import type { AnsweredTurn } from './turn-for-display.ts';
 import { costSection, kvSection } from './turn/kv-and-cost-sections.ts';
-import { type PlacedSegment, placedSegments, segmentKind, segmentName, segmentPlace } from './turn/sequence-segments.ts'; // prettier-ignore
+import { type PlacedSegment, placedSegments, segmentKind, segmentName, segmentPlace } from './turn/placed-segments.ts'; // prettier-ignore
 import { readTurnPage, reference } from './turn/read-turn-page.ts';
 import { alignedSegments, changedSegment, segmentSpans } from './turn/sequence-difference.ts';
 import { answerSection, goldContent, goldSection, nextSection } from './turn/turn-sections.ts';

@@ -5,7 +5,7 @@ import { itemPage, readItemPage } from '../../src/viewer/item-page.ts';
 import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { kvPieces } from '../../src/viewer/turn/kv-and-cost-sections.ts';
-import { placedSegments } from '../../src/viewer/turn/sequence-segments.ts';
+import { placedSegments } from '../../src/viewer/turn/placed-segments.ts';
 import { readTurnPage, type TurnModel } from '../../src/viewer/turn/read-turn-page.ts';
 import { sequenceDifference } from '../../src/viewer/turn/sequence-difference.ts';
 import { tokenSpans } from '../../src/viewer/turn/token-spans.ts';

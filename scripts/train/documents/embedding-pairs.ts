@@ -12,7 +12,7 @@ import {
   type Subject,
 } from '../../../src/data/generators/facts-and-relations.ts';
 import { drawSubjects } from './training-facts.ts';
-import { question, statement } from '../../../src/data/generators/word-facts.ts';
+import { question, statement } from '../../../src/data/generators/fact-wording.ts';
 
 export interface PairLanguages {
   readonly memories: Grammar['language'];

@@ -10,7 +10,7 @@ import {
   type Subject,
 } from '../../../src/data/generators/facts-and-relations.ts';
 import { drawValue } from '../../../src/data/generators/draw-value.ts';
-import { statement } from '../../../src/data/generators/word-facts.ts';
+import { statement } from '../../../src/data/generators/fact-wording.ts';
 
 /** Source of a question's answer. */
 export type QuestionKind =

@@ -14,7 +14,7 @@ import {
 import type { Fact, QuestionKind } from './training-facts.ts';
 import type { TrainingTask } from './training-tasks.ts';
 import { formatAnswer } from '../../../src/data/generators/fill-template.ts';
-import { question, statement } from '../../../src/data/generators/word-facts.ts';
+import { question, statement } from '../../../src/data/generators/fact-wording.ts';
 
 /** Share of questions answered by the conversation whose answer contradicts a memory. */
 const OVERRIDES = 0.5;

@@ -25,7 +25,7 @@ import {
   drawFirstPerson,
   statement,
   fillForSubject,
-} from '../../../src/data/generators/word-facts.ts';
+} from '../../../src/data/generators/fact-wording.ts';
 
 /** A question that needs several memories, or one memory and the conversation, with its memories. */
 export interface TrainingTask {

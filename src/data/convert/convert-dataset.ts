@@ -13,7 +13,7 @@ import { jsonElements } from '../json-elements.ts';
 import { type Row, SHOWN_COLUMNS, convertRow } from './convert-row.ts';
 import { publicDatasetFormats } from './public-dataset-formats.ts';
 import { type SourceRecord } from './source-record.ts';
-import { RecordConverter } from './record-converter.ts';
+import { RecordCompleter } from './complete-records.ts';
 import { checkSchema } from '../check-schema.ts';
 import { ConversionNotes } from './conversion-notes.ts';
 import { recordLines } from '../data-file-records.ts';
@@ -69,7 +69,7 @@ export function convertLines(source: ConversionSource) {
   if (knownLanguage(language) === undefined) {
     notes.add(`unknownAnswer of the first line is English: write what "I don't know." is in ${language}`, file);
   }
-  const records = new RecordConverter(notes);
+  const records = new RecordCompleter(notes);
   let sha256: { readonly file: string; readonly errata?: string } | undefined;
 
   async function* sourceRecords(): AsyncGenerator<SourceRecord> {

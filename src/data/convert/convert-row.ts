@@ -77,7 +77,7 @@ class Cells {
     return parts?.map((part) => part.trim()).filter((part) => part !== '');
   }
 
-  /** Reads one text, or the texts of a JSON list. `RecordConverter` splits a text that names several memories. */
+  /** Reads one text, or the texts of a JSON list. `RecordCompleter` splits a text that names several memories. */
   texts(field: Field): string[] | undefined {
     const text = this.#entries(field) ?? this.text(field);
     return typeof text === 'string' ? [text] : text;

@@ -20,9 +20,8 @@ const ASKED_MS = FIRST_MS + 86_400_000;
 const instant = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * Reads questions with passages in the format of CacheBlend's inputs. Each question becomes a user with its passages as
- * memories, so that no others can be retrieved. Evidence, which the format does not mark: passages that contain an
- * answer.
+ * Reads questions with passages in the format of CacheBlend's inputs. Each question becomes a user of its own, so that only its
+ * passages can be retrieved. The format marks no evidence: every passage that contains an answer counts as evidence.
  * @throws BenchError `not-found` for a missing file, `bad-data` that names the question at fault
  * @see Yao et al. 2024, "CacheBlend"; Trivedi et al. 2022, "MuSiQue"
  */

@@ -6,7 +6,7 @@ type Written<Type extends WrittenRecord['type']> = {
   readonly [Name in keyof Fields<Type>]?: Readonly<Fields<Type>[Name]> | undefined;
 };
 
-/** One memory of a foreign file. `RecordConverter` fills in missing values and checks all. */
+/** One memory of a foreign file. `RecordCompleter` fills in missing values and checks all. */
 export interface SourceMemory extends Omit<Written<'memory'>, 'scope'> {
   readonly kind: 'memory';
   /** `file:line`, for messages. */

@@ -66,7 +66,8 @@ export function drawChineseFacts(random: SeededRandom, count: number): ChineseFa
   };
   const named = [unused(drawName), unused(drawName)];
   const pairs = [...subjects, ...named].flatMap((subject) => relations.map((relation) => ({ subject, relation })));
-  if (count > pairs.length) throw new RangeError(`${count} facts of ${pairs.length} pairs of subject and attribute`);
+  if (count > pairs.length)
+    throw new RangeError(`${count} facts requested, but there are only ${pairs.length} pairs of subject and attribute`);
   const drawn = random.shuffled(pairs).slice(0, count);
   return drawn.map(({ subject, relation: [statement, same, other, values] }, index) => ({
     subject,

@@ -14,7 +14,7 @@ import {
 } from './facts-and-relations.ts';
 import { drawValue } from './draw-value.ts';
 import { exchange } from './generated-records.ts';
-import { statement } from './word-facts.ts';
+import { statement } from './fact-wording.ts';
 
 export type FactCategory = 'plain' | 'update' | 'several' | 'distractor';
 

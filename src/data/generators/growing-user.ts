@@ -5,7 +5,7 @@ import type { HistoryMessage } from '../record-schemas.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
 import { type PhrasingSide, type Relation, type Subject, USER } from './facts-and-relations.ts';
 import { formatTime, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
-import { question, statement } from './word-facts.ts';
+import { question, statement } from './fact-wording.ts';
 
 const DAY_MS = 86_400_000;
 const FIRST_DAY_MS = Date.UTC(2025, 8, 1, 8);

@@ -5,7 +5,7 @@ import { planUser } from './recall-user-plan.ts';
 import { drawQuestions, type EvaluationQuestion, WordingsExhausted } from './recall-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
 import { datasetText, formatTime, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
-import { statement } from './word-facts.ts';
+import { statement } from './fact-wording.ts';
 
 /** One generated user: memories by creation, questions in the order in which they are asked. */
 export type EvaluationUser = ReturnType<typeof drawUser>;

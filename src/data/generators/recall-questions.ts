@@ -5,7 +5,7 @@ import type { EvaluationFact, FactCategory } from './fact-book.ts';
 import { type Fact, type PhrasingSide, USER } from './facts-and-relations.ts';
 import { exchange } from './generated-records.ts';
 import { formatAnswer } from './fill-template.ts';
-import { question } from './word-facts.ts';
+import { question } from './fact-wording.ts';
 
 export interface EvaluationQuestion {
   readonly query: string;

@@ -3,7 +3,7 @@ import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawRelation, drawRelationValue, type Relation, USER } from './facts-and-relations.ts';
 import { ASKED_MS, DAY_MS, retrievalMemory } from './retrieval-users.ts';
 import { formatTime, ordinal } from './generated-records.ts';
-import { question, statement } from './word-facts.ts';
+import { question, statement } from './fact-wording.ts';
 
 const USERS = 30;
 /** How often the valid value is said, by topic. */

@@ -3,7 +3,7 @@ import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawChineseFacts } from './chinese-facts.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
 import { canChange, type Fact, type Subject, USER } from './facts-and-relations.ts';
-import { statement } from './word-facts.ts';
+import { statement } from './fact-wording.ts';
 
 /** A memory of a retrieval set before it gets id and time. */
 export interface PlannedMemory {

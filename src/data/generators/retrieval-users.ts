@@ -7,7 +7,7 @@ import {
   type RetrievalUserPlan,
 } from './retrieval-user-plan.ts';
 import { formatTime, ordinal } from './generated-records.ts';
-import { question } from './word-facts.ts';
+import { question } from './fact-wording.ts';
 
 /** Kinds of questions; each is one that some retrieval strategy claims to handle well. */
 export const retrievalKinds = ['preference', 'recent', 'named-entity', 'paraphrase', 'multi-hop', 'chinese'] as const;

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
 import { type Window, numberBytes } from '../sequence-state.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
-import type { GgufHeader } from './gguf-header.ts';
+import type { ModelHeader } from './model-header.ts';
 
 /** Memory reserved for this program itself. */
 const PROGRAM_BYTES = 2 ** 28;
@@ -15,7 +15,7 @@ const PROGRAM_BYTES = 2 ** 28;
 export function checkCapacity(
   { sessions = 1, kvType = 'F16', threads = 1 }: Omit<EngineRequest, 'model'>,
   { contextTokens, cellTokens }: Window,
-  { kvNumbersPerToken }: Pick<GgufHeader, 'kvNumbersPerToken'>,
+  { kvNumbersPerToken }: Pick<ModelHeader, 'kvNumbersPerToken'>,
   freeBytes: number,
 ): void {
   const cores = availableParallelism();

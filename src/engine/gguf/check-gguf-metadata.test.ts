@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { type GgufValue, tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
-import { readGgufHeader } from './gguf-header.ts';
+import { readModelHeader } from './model-header.ts';
 
 const path = temporaryFolder().file('hostile.gguf');
 
 function refusalOf(bytes: Buffer): string {
   writeFileSync(path, bytes);
   try {
-    readGgufHeader(path);
+    readModelHeader(path);
   } catch (error) {
     return (error as Error).message.replace(`${path}: `, '');
   }

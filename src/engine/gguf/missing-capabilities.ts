@@ -1,10 +1,10 @@
 import type { CapabilityName } from '../engine-capabilities.ts';
-import type { GgufHeader } from './gguf-header.ts';
+import type { ModelHeader } from './model-header.ts';
 
 type Shape = 'architecture' | 'kvHeads' | 'headDimension' | 'valueDimension' | 'ropeScaling' | 'positionDimensions';
 
 /** What decides if the cells of a model can be moved. */
-export type CellFacts = Pick<GgufHeader, Shape | 'slidingWindowTokens' | 'isRecurrent' | 'isCompressed'>;
+export type CellFacts = Pick<ModelHeader, Shape | 'slidingWindowTokens' | 'isRecurrent' | 'isCompressed'>;
 
 /** Architectures with KV layout and rotation verified by this project, bit by bit. */
 const KV_ARCHITECTURES = ['llama', 'qwen2', 'qwen3', 'qwen3moe'];
@@ -35,7 +35,7 @@ const NO_PREFIX_CACHE = 'a session in this process drops the KV of truncated tok
  * Capabilities that llama.cpp in this process lacks with a model, and the reason for each. Checkpoints, which are saved and
  * restored whole, work with every layout; the engine tries them at opening where it does not know the cells.
  */
-export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
+export function missingCapabilities(header: ModelHeader): Readonly<Partial<Record<CapabilityName, string>>> {
   const obstacle = cellsObstacle(header);
   if (obstacle !== undefined) {
     return { prefixCache: NO_PREFIX_CACHE, ...Object.fromEntries(CELL_CAPABILITIES.map((name) => [name, obstacle])) };
@@ -49,7 +49,7 @@ export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record
   };
 }
 
-function firstLayersObstacle({ layers, listByLayer, parts }: GgufHeader): string | undefined {
+function firstLayersObstacle({ layers, listByLayer, parts }: ModelHeader): string | undefined {
   if (layers < 2) return 'it has one layer, and the keys and values of a first layer do not depend on context';
   if (parts > 1) return `it is split into ${parts} files`;
   return listByLayer === undefined ? undefined : `its header has a number for each layer under ${listByLayer}`;

@@ -5,7 +5,7 @@ import { HubServer } from '../../../test/fixtures/hub-server.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
 import { llamaCpp } from '../llama-cpp/llama-cpp-adapter.ts';
-import { readGgufHeader } from './gguf-header.ts';
+import { readModelHeader } from './model-header.ts';
 import { missingCapabilities } from './missing-capabilities.ts';
 import { checkModelFile, hashModelFile, resolveModelFile } from './model-file.ts';
 import { randomModelPath } from './random-model/random-model.ts';
@@ -53,7 +53,7 @@ it('a model of several parts is hashed and counted as a whole, and is named by t
   };
   write(32);
   const [first = ''] = parts;
-  const header = readGgufHeader(first);
+  const header = readModelHeader(first);
   expect(header).toMatchObject({ parameters: 7, parts: 2, rotary: { factors: [1, 0.5, 8, 32] } });
   expect(missingCapabilities(header).firstLayers).toBe('it is split into 2 files');
   const bytes = Buffer.concat(parts.map((part) => readFileSync(part)));
@@ -62,7 +62,7 @@ it('a model of several parts is hashed and counted as a whole, and is named by t
   expect(hash).toBe(createHash('sha256').update(bytes).digest('hex'));
   write(64);
   expect(await hashModelFile(first, undefined)).not.toBe(hash);
-  expect(() => readGgufHeader(parts[1]!)).toThrow(
+  expect(() => readModelHeader(parts[1]!)).toThrow(
     expect.objectContaining({ message: `${parts[1]!}: part 2 of 2 of a model`, hint: `name the first part: ${first}` }),
   );
   rmSync(parts[1]!);

@@ -4,7 +4,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { writeFirstLayers } from './write-first-layers.ts';
 import { readGgufFile } from './gguf-file.ts';
-import { readGgufHeader } from './gguf-header.ts';
+import { readModelHeader } from './model-header.ts';
 import { queriesObstacle } from './queries-as-keys.ts';
 
 const folder = temporaryFolder();
@@ -39,7 +39,12 @@ const tensors = {
 test('keeps the tensors of the first layers and those outside layers, and changes only the layer count', async () => {
   const whole = write(header, tensors);
   await writeFirstLayers(whole, first, 2);
-  expect(readGgufHeader(first)).toEqual({ ...readGgufHeader(whole), layers: 2, parameters: 15, kvNumbersPerToken: 64 });
+  expect(readModelHeader(first)).toEqual({
+    ...readModelHeader(whole),
+    layers: 2,
+    parameters: 15,
+    kvNumbersPerToken: 64,
+  });
   const kept = readGgufFile(first).tensors.map(({ name }) => name);
   expect(kept).toEqual(['token_embd.weight', 'blk.0.attn_k.weight', 'blk.1.attn_k.weight', 'output_norm.weight']);
   expect(tensors).toMatchObject(numbersOf(first));
@@ -54,14 +59,14 @@ test('overwrites an incomplete file', async () => {
   const whole = write(header, tensors);
   writeFileSync(first, Buffer.alloc(100_000, 1));
   await writeFirstLayers(whole, first, 1);
-  expect(readGgufHeader(first).layers).toBe(1);
+  expect(readModelHeader(first).layers).toBe(1);
   expect(readFileSync(first).length).toBeLessThan(2000);
 });
 
 test('refuses a metadata list with one number per layer, which would have to be cut too', () => {
   const byLayer = { ...tinyHeader('llama'), 'llama.feed_forward_length': { floats: [1, 1] } };
-  expect(readGgufHeader(write(byLayer, tensors)).listByLayer).toBe('llama.feed_forward_length');
-  expect(readGgufHeader(write(header, tensors)).listByLayer).toBeUndefined();
+  expect(readModelHeader(write(byLayer, tensors)).listByLayer).toBe('llama.feed_forward_length');
+  expect(readModelHeader(write(header, tensors)).listByLayer).toBeUndefined();
 });
 
 test('the error names a path that cannot be written', async () => {
@@ -90,7 +95,7 @@ const twice = (numbers: readonly number[]): number[] =>
 
 test('replaces the keys of the last layer by queries, and repeats each KV head for its query heads', async () => {
   await writeFirstLayers(write(qwen3, withQueries), first, 2, true);
-  expect(readGgufHeader(first)).toMatchObject({ layers: 2, kvHeads: 4, headDimension: 8 });
+  expect(readModelHeader(first)).toMatchObject({ layers: 2, kvHeads: 4, headDimension: 8 });
   const own = numbersOf(first);
   expect(Object.keys(own).filter((name) => name.startsWith('blk.2.'))).toEqual([]);
   expect(own).toMatchObject({
@@ -115,7 +120,7 @@ test('keeps the number of KV heads if every query head has its own', async () =>
   const same = { ...qwen3, 'qwen3.attention.head_count_kv': 4 };
   const whole = write(same, { ...withQueries, 'blk.0.attn_k.weight': heads(500, 4) });
   await writeFirstLayers(whole, first, 2, true);
-  expect(readGgufHeader(first).kvHeads).toBe(4);
+  expect(readModelHeader(first).kvHeads).toBe(4);
   expect(numbersOf(first)['blk.0.attn_k.weight']).toEqual(rounded(heads(500, 4)));
 });
 

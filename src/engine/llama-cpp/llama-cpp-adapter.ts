@@ -1,6 +1,6 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { Accelerator, EngineAdapter } from '../engine-adapter.ts';
-import { readGgufHeader } from '../gguf/gguf-header.ts';
+import { readModelHeader } from '../gguf/model-header.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
 import { checkModelFile, hashModelFile, resolveModelFile } from '../gguf/model-file.ts';
@@ -24,7 +24,7 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
     async inspect(model) {
       const path = await resolveModelFile(model);
       const sizeBytes = checkModelFile(path, process.availableMemory());
-      const header = readGgufHeader(path);
+      const header = readModelHeader(path);
       const { weights } = header;
       return { model: describeModel(header, sizeBytes), weights, missing: missingCapabilities(header) };
     },
@@ -32,7 +32,7 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
     async open(request, { signal } = {}) {
       const path = await resolveModelFile(request.model);
       checkModelFile(path, process.availableMemory());
-      readGgufHeader(path);
+      readModelHeader(path);
       const modelSha256 = await hashModelFile(path, signal);
       // Random models are made by this program and need no trial.
       if (!request.model.startsWith(randomModelPrefix)) {

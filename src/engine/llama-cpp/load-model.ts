@@ -9,7 +9,7 @@ import type { EngineRequest } from '../engine-adapter.ts';
 import { sessionWindow } from '../context-window.ts';
 import type { Engine, TokenizeRequest } from '../engine.ts';
 import type { NumberType, Window } from '../sequence-state.ts';
-import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
+import { type ModelHeader, readModelHeader } from '../gguf/model-header.ts';
 import { describeModel } from '../gguf/describe-model.ts';
 import { missingCapabilities } from '../gguf/missing-capabilities.ts';
 import { checkModelFile, hashModelFile } from '../gguf/model-file.ts';
@@ -42,7 +42,7 @@ export interface LoadOptions extends LlamaCppOptions, CallOptions {
   readonly modelSha256?: string;
 }
 
-function completeRequest(request: EngineRequest, { parameters, trainContextTokens }: GgufHeader) {
+function completeRequest(request: EngineRequest, { parameters, trainContextTokens }: ModelHeader) {
   const { sessions = 1, kvType = 'F16', cores = availableParallelism() } = request;
   const threads = request.threads ?? (parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : cores);
   return { sessions, kvType, threads, window: sessionWindow(request, trainContextTokens) };
@@ -56,7 +56,7 @@ export async function loadModel(
 ): Promise<LoadedModel> {
   const flashAttention = attention === 'on';
   const sizeBytes = checkModelFile(modelPath, process.availableMemory());
-  const header = readGgufHeader(modelPath);
+  const header = readModelHeader(modelPath);
   const { sessions, kvType, threads, window } = completeRequest(request, header);
   const backend = await LlamaBackend.get(gpu);
   checkCapacity({ sessions, kvType, threads }, window, header, memoryForKv(backend, sizeBytes));
@@ -163,7 +163,7 @@ interface ContextFacts extends CallOptions {
 /** The capabilities by the model's file, and those that are tried. Disposes of the sequence. */
 async function probeCapabilities(
   sequence: NativeSequence,
-  header: GgufHeader,
+  header: ModelHeader,
   { compute, contextTokens: windowTokens, signal, ...context }: ContextFacts,
 ): Promise<EngineCapabilities> {
   const described = describeCapabilities(header, context, compute);
@@ -183,7 +183,7 @@ async function probeCapabilities(
 }
 
 function truncationLimits(
-  { isRecurrent, slidingWindowTokens: window = Infinity }: GgufHeader,
+  { isRecurrent, slidingWindowTokens: window = Infinity }: ModelHeader,
   contextTokens: number,
 ): Pick<EngineCapabilities, 'truncatesUpTo' | 'slidingWindowTokens'> {
   const slidingWindowTokens = window >= contextTokens ? null : window;
@@ -211,7 +211,7 @@ function deviceIdentity({ backend, devices, layers }: NonNullable<EngineInfo['co
 }
 
 function describeCapabilities(
-  header: GgufHeader,
+  header: ModelHeader,
   { kvType, sessions }: Required<Pick<EngineRequest, 'kvType' | 'sessions'>>,
   { flashAttention }: Pick<NonNullable<EngineInfo['compute']>, 'flashAttention'>,
 ): Omit<EngineCapabilities, 'exactCuts' | 'truncatesUpTo' | 'slidingWindowTokens'> {

@@ -7,7 +7,7 @@ import { freePort } from '../../base/free-port.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
 import { sessionWindow } from '../context-window.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { readGgufHeader } from '../gguf/gguf-header.ts';
+import { readModelHeader } from '../gguf/model-header.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
 import { checkCapacity } from '../gguf/check-capacity.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
@@ -51,7 +51,7 @@ export class LlamaServerProcess implements AsyncDisposable {
   ): Promise<LlamaServerProcess> {
     const freeBytes = process.availableMemory();
     const sizeBytes = checkModelFile(modelPath, freeBytes);
-    const header = readGgufHeader(modelPath);
+    const header = readModelHeader(modelPath);
     const window = sessionWindow(request, header.trainContextTokens);
     checkCapacity(request, window, header, freeBytes - sizeBytes);
     const folder = new TemporaryFolder();

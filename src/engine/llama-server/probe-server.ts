@@ -5,7 +5,7 @@ import type { PromptTokens } from '../../store/records/engine-audit.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { KnownModel } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { controlTokens, type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
+import { controlTokens, type ModelHeader, readModelHeader } from '../gguf/model-header.ts';
 import { describeModel } from '../gguf/describe-model.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
@@ -30,7 +30,7 @@ export interface LoadedServer {
   readonly props: ServerProps;
   readonly alias: string;
   readonly description: KnownModel;
-  readonly header: GgufHeader | undefined;
+  readonly header: ModelHeader | undefined;
   readonly tokenizer: ServerTokenizer;
 }
 
@@ -119,7 +119,7 @@ async function loadedServer({ connection, name, file }: Endpoint, options: CallO
   const known = { bos: props.bos_token, eos: props.eos_token, control };
   const tokenizer = await ServerTokenizer.open(llamaTokenRoutes(connection), known, options);
   if (file !== undefined) {
-    const header = readGgufHeader(file);
+    const header = readModelHeader(file);
     requireSameSizes(connection.url, file, header, meta);
     const description = describeModel(header, checkModelFile(file, Infinity));
     return { props, alias, description, header, tokenizer };
@@ -142,7 +142,7 @@ async function loadedServer({ connection, name, file }: Endpoint, options: CallO
 function requireSameSizes(
   url: string,
   file: string,
-  header: GgufHeader,
+  header: ModelHeader,
   meta: { readonly n_params: number; readonly n_vocab: number; readonly n_ctx_train: number },
 ): void {
   const sizes = [

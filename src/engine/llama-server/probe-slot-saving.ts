@@ -4,7 +4,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { readNumbers } from '../../base/float16.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
-import type { GgufHeader } from '../gguf/gguf-header.ts';
+import type { ModelHeader } from '../gguf/model-header.ts';
 import { cellsObstacle } from '../gguf/missing-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
@@ -51,7 +51,7 @@ const EVALUATED_AGAIN = 'this build evaluates a restored slot again (ggml-org/ll
  */
 export async function probeSlotSaving(
   { connection, slotsFolder }: { readonly connection: ServerConnection; readonly slotsFolder: string | undefined },
-  served: { readonly header: GgufHeader | undefined; readonly alias: string },
+  served: { readonly header: ModelHeader | undefined; readonly alias: string },
   [repeated, next]: readonly [TokenId, TokenId],
   options: CallOptions,
 ): Promise<ProbedSlotSaving> {
@@ -102,7 +102,7 @@ function fileLayout({ tensors }: ParsedState, heads: number): KvLayout {
 
 function proveCells(
   state: ParsedState,
-  header: GgufHeader | undefined,
+  header: ModelHeader | undefined,
 ): { readonly cells: EngineCapabilities['cells']; readonly why?: string } {
   const obstacle = header === undefined ? NO_FILE : cellsObstacle(header);
   if (header === undefined || obstacle !== undefined) return { cells: null, why: obstacle! };

@@ -40,7 +40,7 @@ import { requireServers } from '../../retrieval/tiered/open-tiered-retriever.ts'
 import { RunLock } from './run-lock.ts';
 import { contrastNotes, exactCutNotes, notesBeforeTurns, storedSelfTestNotes } from './plan/run-notes.ts';
 import { newRunRecord } from './plan/new-run-record.ts';
-import { resumedConfig } from './plan/resumable-run.ts';
+import { resumedConfig } from './plan/resume-run.ts';
 import { recheckUsers } from './prove/recheck-turns-from-data.ts';
 import { runSelfTests } from './prove/run-self-tests.ts';
 import { type SelfTestStore, selfTestStore } from './prove/self-test-store.ts';

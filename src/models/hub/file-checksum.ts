@@ -3,7 +3,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 
 export interface FileChecksum {
-  /** Large files have a sha-256; small ones a git blob, the sha-1 of their length and bytes. */
+  /** The hub gives a sha-256 for large files, and a git blob id for small ones: the sha-1 of their length and bytes. */
   readonly kind: 'sha-256' | 'git blob';
   readonly value: string;
 }

@@ -60,7 +60,7 @@ test('tables of another version are refused with a hint', async () => {
     await expect(JobQueue.open(connection, { creates })).rejects.toMatchObject({
       code: 'database',
       message: expect.stringMatching(
-        /^postgres:\/\/127\.0\.0\.1:\d+\/postgres: the jobs are of another version: [^\n]+$/,
+        /^postgres:\/\/127\.0\.0\.1:\d+\/postgres: its job tables cannot be opened, probably since another version made them: [^\n]+$/,
       ),
       hint: expect.stringContaining('DROP SCHEMA'),
     });

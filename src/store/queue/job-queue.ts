@@ -11,7 +11,7 @@ const YEAR_S = 31_536_000;
 
 /** A unit to be queued; larger priorities come first. */
 export interface QueuedUnit {
-  /** Place of the user in the plan, or another number that the caller chooses. */
+  /** Index of the user in the plan; the caller chooses other numbers for other units, such as the isolation probe. */
   readonly position: number;
   readonly priority: number;
 }
@@ -46,7 +46,7 @@ export class JobQueue implements AsyncDisposable {
       return new JobQueue(await boss.start(), connection);
     } catch (error) {
       if (error instanceof BenchError) throw error;
-      const message = `${address}: the jobs are of another version: ${(error as Error).message}`;
+      const message = `${address}: its job tables cannot be opened, probably since another version made them: ${(error as Error).message}`;
       const hint =
         'merge the results with that version, then delete the queue: DROP SCHEMA dki_bench_queue, dki_bench_jobs CASCADE';
       throw new BenchError('database', message, hint, error);

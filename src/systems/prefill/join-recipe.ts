@@ -10,7 +10,7 @@ export interface JoinRecipe extends BlockMaking {
 }
 
 type Share = '0' | '1' | `.${number}`;
-type SharedRule = 'first' | 'random' | 'random:ranked' | 'ranked' | TokenScorer;
+type ShareRule = 'first' | 'random' | 'random:ranked' | 'ranked' | TokenScorer;
 
 /** Name of a recipe in records and keys. `first/16:.15` is the rule `first` with runs of 16 tokens and a share of 0.15. */
 export type RecipeName =
@@ -18,8 +18,8 @@ export type RecipeName =
   | 'parallel'
   | 'link:all'
   | `link:${number}`
-  | `${SharedRule}:${Share}`
-  | `${Exclude<SharedRule, 'ranked'>}/${number}:${Share}`;
+  | `${ShareRule}:${Share}`
+  | `${Exclude<ShareRule, 'ranked'>}/${number}:${Share}`;
 
 /** Pattern of a share in an arm's name: 0, 1, or decimals without a leading zero. */
 export const SHARE = '(?:0|1|\\.\\d{1,3})';

@@ -1,6 +1,6 @@
 import { type Content, type Look, type Phrase, plainText, type Section, textBlocks, type TokenSpan } from '../../render/section.ts'; // prettier-ignore
 import type { AnsweredTurn } from '../turn-for-display.ts';
-import { segmentName } from './sequence-segments.ts';
+import { segmentName } from './placed-segments.ts';
 import { type SegmentDifference, sequenceDifference } from './sequence-difference.ts';
 
 const MAX_SEGMENTS = 60;

@@ -2,7 +2,7 @@ import { formatNumber } from '../../render/format-number.ts';
 import { type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { DroppedPart } from '../../store/records/prompt-info.ts';
 import type { AnsweredTurn } from '../turn-for-display.ts';
-import { placedSegments, segmentKind, segmentName, segmentPlace } from './sequence-segments.ts';
+import { placedSegments, segmentKind, segmentName, segmentPlace } from './placed-segments.ts';
 import { tokenSpans } from './token-spans.ts';
 
 const MAX_DROPPED = 40;

@@ -3,7 +3,7 @@ import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type AnsweredTurn, turnForDisplay } from '../turn-for-display.ts';
-import { placedSegments } from './sequence-segments.ts';
+import { placedSegments } from './placed-segments.ts';
 import { sequenceDifference } from './sequence-difference.ts';
 
 type JoinedBlocksPrefill = Exclude<PrefillRecord, { readonly strategy: 'prefix' }>;

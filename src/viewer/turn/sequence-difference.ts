@@ -1,5 +1,5 @@
 import type { AnsweredTurn } from '../turn-for-display.ts';
-import { segmentName, type PlacedSegment, placedSegments } from './sequence-segments.ts';
+import { segmentName, type PlacedSegment, placedSegments } from './placed-segments.ts';
 import type { TokenSpan } from '../../render/section.ts';
 import { tokenSpans } from './token-spans.ts';
 

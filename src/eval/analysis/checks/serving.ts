@@ -1,7 +1,7 @@
 import type { ServedLoad } from '../../../store/records/suite-measurements.ts';
 import { decided, type OptionalCheck, undecided } from './check.ts';
 
-/** Serving: under load the engine evaluated what the turns say, and exact arms answered as `rag`. Null without load. */
+/** Serving: under load, the engine's count of evaluated tokens equals that of the turns, and exact arms answer as `rag`. Null without load. */
 export const serving: OptionalCheck = ({ probes, arms }) => {
   const loads = probes.measured?.serving?.loads;
   if (loads === undefined) return null;
@@ -11,14 +11,14 @@ export const serving: OptionalCheck = ({ probes, arms }) => {
   const compared = loads.filter(({ arm, sameAsText }) => exact.has(arm) && sameAsText !== null);
   const differing = compared.filter((load) => differentAnswers(load) > 0);
   if (metered.length + compared.length === 0) {
-    return undecided('serving', 'the engine counts no tokens, and no arm claims the bits of rag');
+    return undecided('serving', 'the engine counts no tokens, and no arm claims to equal rag bit by bit');
   }
   const evidence = [
     miscounted.length === 0
       ? `evaluated tokens as counted by the engine in ${metered.length} of ${loads.length} loads`
       : miscounted.map((load) => `${name(load)}: engine ${load.meter.engine}, turns ${load.meter.turns}`).join('; '),
     differing.length === 0
-      ? `answers of rag in ${compared.length} loads of arms that claim its bits`
+      ? `the answers of rag in ${compared.length} loads of arms that claim to equal it bit by bit`
       : `other answers than rag's: ${differing.map((load) => `${name(load)} ${differentAnswers(load)}`).join(', ')}`,
   ].join('; ');
   const turns = compared.reduce((sum, load) => sum + load.turns, 0);

@@ -2,7 +2,7 @@ import { type Interval, meanInterval, TAIL, unbounded } from './intervals.ts';
 import { clusteredMean, standardError } from './design-effect.ts';
 import { studentQuantile, studentTail } from './distributions.ts';
 import { differences, type Pair, sum, unitTotals } from './observations.ts';
-import { type DiscordantPairs, tangoInterval, tangoScore } from './tango-interval.ts';
+import { type PairCounts, tangoInterval, tangoScore } from './tango-interval.ts';
 
 export interface PairedDifference {
   readonly delta: number;
@@ -35,7 +35,7 @@ export function shareDifference({ differences, gained, lost }: PairedTotals, eff
   const error = Math.sqrt(independent * effect);
   if (units < 2) return { delta, interval: { low: -1, high: 1 }, error, items, pAbove: () => 1 };
   const typical = gained + lost === 0 ? 1 : differences.squares / (gained + lost);
-  const counts: DiscordantPairs = {
+  const counts: PairCounts = {
     pairs: items / effect,
     wins: gained / typical / effect,
     losses: lost / typical / effect,

@@ -1,7 +1,7 @@
 import type { Interval } from './intervals.ts';
 
 /** Counts of pairs of right and wrong answers; after division by a design effect they may be fractions. */
-export interface DiscordantPairs {
+export interface PairCounts {
   readonly pairs: number;
   /** Pairs in which the first is right and the second wrong. */
   readonly wins: number;
@@ -12,12 +12,11 @@ export interface DiscordantPairs {
 const BISECTION_STEPS = 40;
 
 /**
- * Score statistic of a hypothetical difference of two paired proportions: the observed difference minus it, divided by
- * the standard error under the maximum-likelihood proportions that have this difference. Infinite for an impossible
- * difference.
+ * Score statistic of a hypothetical difference of two paired proportions: (observed − hypothetical) ÷ standard error. The error is
+ * that of the most likely proportions which have the hypothetical difference. Infinite if that difference is impossible.
  * @see Tango 1998, Statistics in Medicine 17, equation 8
  */
-export function tangoScore({ pairs, wins, losses }: DiscordantPairs, difference: number): number {
+export function tangoScore({ pairs, wins, losses }: PairCounts, difference: number): number {
   const distance = wins - losses - pairs * difference;
   const b = (2 * pairs - wins + losses) * difference - wins - losses;
   const c = -losses * difference * (1 - difference);
@@ -28,7 +27,7 @@ export function tangoScore({ pairs, wins, losses }: DiscordantPairs, difference:
 }
 
 /** The confidence interval: all differences whose score lies within ±`quantile`. */
-export function tangoInterval(counts: DiscordantPairs, quantile: number): Interval {
+export function tangoInterval(counts: PairCounts, quantile: number): Interval {
   const observed = (counts.wins - counts.losses) / counts.pairs;
   const bound = (limit: number): number => {
     let [outside, inside] = [limit, observed];

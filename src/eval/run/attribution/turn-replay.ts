@@ -17,7 +17,7 @@ const STORE_BYTES = 256 * 2 ** 20;
 
 /** Brings a session to where the answer of a stored turn began, with all memories or without one of them. */
 export interface TurnReplay extends AsyncDisposable {
-  /** How a memory is left out: as a block of KV, or as text that is evaluated without it. */
+  /** `blocks`: the KV block of the memory is not joined; `text`: the prompt is evaluated again without the memory's line. */
   readonly method: 'text' | 'blocks';
   /** @returns the tokens that are still to be evaluated @throws BenchError `not-reproduced` */
   begin(leftOut?: string): Promise<readonly TokenId[]>;
@@ -76,7 +76,10 @@ async function beginPrefix(
   return suffix;
 }
 
-/** Computes every block once. Later calls evaluate only recomputed tokens, and blocks that saw the left-out memory. */
+/**
+ * The first call computes every block. Later ones evaluate the tokens that the recipe recomputes and, if blocks attend to the previous
+ * memory, the block behind the one left out.
+ */
 async function blocksReplay(
   turn: StoredSequence,
   { recipe, alpha, evict, keptAs, positions }: StoredInjection & { readonly recipe: JoinRecipe },

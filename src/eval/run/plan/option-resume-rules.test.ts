@@ -4,7 +4,7 @@ import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts
 import { benchConfigSchema, engineOptionNames, enginePlaceNames } from '../../../config/bench-config.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { resumeRules } from './option-resume-rules.ts';
-import { resumedConfig } from './resumable-run.ts';
+import { resumedConfig } from './resume-run.ts';
 
 const options = Object.keys(benchConfigSchema.shape) as (keyof typeof benchConfigSchema.shape)[];
 const withEffect = (effect: string): string[] => options.filter((key) => resumeRules[key] === effect);

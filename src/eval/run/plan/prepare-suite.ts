@@ -24,7 +24,7 @@ import { KvFolder } from '../kv-folder.ts';
 import { drawUsers } from './plan-users.ts';
 import { shardUsers } from './shards.ts';
 import type { BenchHooks } from '../bench-hooks.ts';
-import { requireSameInputs } from './resumable-run.ts';
+import { requireSameInputs } from './resume-run.ts';
 import type { Suite } from '../suite.ts';
 import { withoutIdleWorkers } from '../workers/number-of-workers.ts';
 

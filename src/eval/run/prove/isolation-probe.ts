@@ -10,7 +10,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmIsolation, IsolationProbe } from '../../../store/records/run-probes.ts';
 import type { BenchSystem, ChatRequest } from '../../../systems/memory-system.ts';
 import type { MemoryKeeper } from '../../../systems/memory-keeper.ts';
-import { statement } from '../../../data/generators/word-facts.ts';
+import { statement } from '../../../data/generators/fact-wording.ts';
 
 /** Canaries are in English, whatever the language of the run. */
 const grammar = grammars.en;

@@ -21,7 +21,7 @@ import { runClaimedWork } from '../workers/run-claimed-work.ts';
 import { QueueClaims } from './queue-claims.ts';
 import { BenchError } from '../../../base/bench-error.ts';
 import { fixedOptions } from '../plan/option-resume-rules.ts';
-import { resumedConfig } from '../plan/resumable-run.ts';
+import { resumedConfig } from '../plan/resume-run.ts';
 
 /** A queue and a run in it, planned by this version of the program, that a worker takes part in. */
 interface QueueWork {

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
-import { readGgufHeader } from './gguf-header.ts';
+import { readModelHeader } from './model-header.ts';
 
 const path = temporaryFolder().file('model.gguf');
 
-function headerOf(bytes: Buffer): ReturnType<typeof readGgufHeader> {
+function headerOf(bytes: Buffer): ReturnType<typeof readModelHeader> {
   writeFileSync(path, bytes);
-  return readGgufHeader(path);
+  return readModelHeader(path);
 }
 
 const stops = { 'tokenizer.ggml.eos_token_id': 2, 'tokenizer.ggml.eot_token_id': 1, 'tokenizer.ggml.eom_token_id': 2 };

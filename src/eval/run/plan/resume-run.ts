@@ -24,7 +24,7 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
   if (config.judge !== undefined) resumed.judge = config.judge;
   const model = modelToOpen({ ...config, ...begun }, run);
   if (model !== undefined) resumed.model = model;
-  // A run stores the options of all engines. They are not marked as given: an engine refuses those of another.
+  // The stored options include those of all engines. They are not marked as given: an engine refuses given options of another.
   const ofRun = Object.keys(begun).filter((key) => !(engineOptionNames as readonly string[]).includes(key));
   return { ...resumed, given: [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])] };
 }
@@ -37,7 +37,11 @@ function modelToOpen({ engine, given }: BenchConfig, { name, model, plan }: RunR
   const file = plan.settings['model'];
   if (typeof file !== 'string') return undefined;
   if (file.startsWith(randomModelPrefix)) return file;
-  throw new BenchError('bad-option', `run "${name}": its model is the file ${file}`, 'name it: --model FILE');
+  throw new BenchError(
+    'bad-option',
+    `run "${name}" used the model file ${file}, and runs store no paths`,
+    'give its path: --model FILE',
+  );
 }
 
 /** The run to resume. @throws BenchError `not-found`, or `bad-option` for one that is finished */
@@ -66,7 +70,7 @@ export async function requireSameInputs(
   const model = describeModel(info);
   const retriever = describeRetriever(config, parts);
   const embedder = await parts.embeddings.info();
-  // Without free memory, which changes all the time.
+  // Without the size of its memory, which changes no result.
   const device = (compute: RunRecord['environment']['compute']) => compute && { ...compute, memoryBytes: undefined };
   const facts: readonly (readonly [what: string, before: unknown, now: unknown])[] = [
     ['data set', run.dataset.sha256, dataset.sha256],

@@ -28,7 +28,7 @@ const RECURRENT = /^[^.]+\.(ssm|shortconv|wkv|kda|token_shift)[._]/;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
 /** A model as described by its GGUF header. */
-export interface GgufHeader {
+export interface ModelHeader {
   readonly name: string;
   readonly architecture: string;
   /** Not counting an output layer that repeats the token embedding. */
@@ -49,7 +49,7 @@ export interface GgufHeader {
   readonly valueDimension: number;
   readonly kvNumbersPerToken: number;
   readonly rotary: Rotary;
-  /** As named in the file: `none`, `linear`, `yarn`; `longrope` also if the file has long-RoPE factors. */
+  /** The file's own name, such as `none`, `linear` or `yarn`; `longrope` whenever the file has long-RoPE factors. */
   readonly ropeScaling: string;
   readonly positionDimensions: number;
   /** Window of some or all layers; undefined if all layers have full attention. */
@@ -66,7 +66,7 @@ export interface GgufHeader {
  * Reads the header of a GGUF file, without weights.
  * @throws BenchError `bad-model` if the file is not GGUF, is cut short, lacks a required key, or has an impossible value
  */
-export function readGgufHeader(path: string): GgufHeader {
+export function readModelHeader(path: string): ModelHeader {
   const files = modelParts(path).map(readGgufFile);
   const file = { ...files[0]!, tensors: files.flatMap(({ tensors }) => tensors) };
   const { metadata, tensors } = file;
@@ -128,7 +128,7 @@ function readRope(
   files: readonly GgufFile[],
   architecture: string,
   headDimension: number,
-): Pick<GgufHeader, 'rotary' | 'ropeScaling'> {
+): Pick<ModelHeader, 'rotary' | 'ropeScaling'> {
   const pair = (key: string): GgufPair | undefined => files[0]!.metadata.get(`${architecture}.rope.${key}`);
   const isLong = findFileWithTensor(files, 'rope_factors_long.weight') !== undefined;
   const scaling = isLong ? 'longrope' : textValue(pair('scaling.type'));
@@ -161,7 +161,7 @@ function listValues(pair: GgufPair | undefined): GgufList['values'] | undefined 
   return typeof pair?.value === 'object' ? pair.value.values : undefined;
 }
 
-function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['values']): GgufHeader['stopTokens'] {
+function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['values']): ModelHeader['stopTokens'] {
   const ids = STOP_TOKENS.map((key) => numberValue(metadata.get(`tokenizer.ggml.${key}`)));
   return [...new Set(ids)].flatMap((id) => {
     const text = id === undefined ? undefined : vocabulary[id];

@@ -3,7 +3,7 @@ import type { AnsweredTurn } from '../turn-for-display.ts';
 
 export type PlacedSegment = ReturnType<typeof placedSegments>[number];
 
-/** Adds cell and position of the first token to each segment. They differ after blocks that share positions. */
+/** Adds to each segment the cell and position of its first token, which differ after blocks that share positions or keep sink tokens. */
 export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn) {
   const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const joined = prefill === null || prefill.strategy === 'prefix' ? undefined : prefill;

@@ -37,7 +37,7 @@ const padded = (number: number): string => String(number).padStart(2, '0');
  * Converts records of a foreign file to data set records: generates missing ids and times, resolves evidence to ids of
  * memories, and checks every record. Yields memories in file order, then all items.
  */
-export class RecordConverter {
+export class RecordCompleter {
   readonly #notes: ConversionNotes;
   /** Records by `scopedId`; their `content` is the hash of the text. */
   readonly #memories = new Map<string, Placed<MemoryRecord>>();
@@ -68,7 +68,7 @@ export class RecordConverter {
       preceding = (same ?? written!).memoryId;
       if (written !== undefined) yield written;
     }
-    // All memories are known now: one may name another below it.
+    // Only now: a memory may name one further down in the file.
     const check = new ReferenceCheck(this.#memories, (_rule, problem) => {
       throw problem;
     });
@@ -89,7 +89,7 @@ export class RecordConverter {
     return user;
   }
 
-  /** The same memory in an earlier row; rows with several questions about it repeat it. */
+  /** Finds this memory in an earlier row: a file with a row for each question repeats the memory in each. */
   #findRepeated({ userId, memoryId, content, createdAt, place }: SourceMemory): MemoryRecord | undefined {
     const known =
       memoryId === undefined
@@ -103,7 +103,7 @@ export class RecordConverter {
     }
     if (memoryId === undefined) return undefined;
     const got = `${formatValue(memoryId)}, as in another memory`;
-    throw mismatch(`${place}: memory_id`, 'a unique id', got, 'the ids of a user are unique');
+    throw mismatch(`${place}: memory_id`, 'a unique id', got, 'an id may occur only once per user');
   }
 
   #writeMemory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
@@ -150,7 +150,7 @@ export class RecordConverter {
     const other = this.#itemPlaces.get(scopedId(userId, itemId));
     if (other !== undefined) {
       const got = `${formatValue(itemId)}, as in ${other}`;
-      throw mismatch(`${place}: item_id`, 'a unique id', got, 'the ids of a user are unique');
+      throw mismatch(`${place}: item_id`, 'a unique id', got, 'an id may occur only once per user');
     }
     this.#itemPlaces.set(scopedId(userId, itemId), place);
     const evidence = this.#findNamed(item, 'evidence');
@@ -159,7 +159,7 @@ export class RecordConverter {
     return { ...required, ...defined({ ...more, evidence, passages }) };
   }
 
-  /** Distinct ids of the memories that a field names by id or by text, separated by semicolons. */
+  /** Distinct ids of the memories of a field, whose entries are ids or whole texts, or several of them separated by semicolons. */
   #findNamed(item: PlacedItem, field: 'evidence' | 'passages'): string[] {
     const at = `${item.place}: ${field}`;
     const memories = (item[field] ?? []).flatMap((text) => {

@@ -4,7 +4,7 @@ import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts
 import { languageModelNamed } from '../../../models/model-registry.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { generatedMetric } from './new-run-record.ts';
-import { resumedConfig } from './resumable-run.ts';
+import { resumedConfig } from './resume-run.ts';
 
 /** The options of a run that began with some settings, and is resumed with some flags. */
 function resume(begun: Partial<HandmadeRun>, flags: Readonly<Record<string, string>> = {}) {
@@ -54,7 +54,7 @@ test('a run is resumed with its own model if the command names none', () => {
   expect(resume(known).given).toContain('model');
   expect(resume({ modelName: '', settings: { model: 'random:tiny-llama' } }).model).toBe('random:tiny-llama');
   const own = { modelName: '0'.repeat(64), settings: { model: 'mine.gguf' } };
-  expect(() => resume(own)).toThrow('run "begun": its model is the file mine.gguf');
+  expect(() => resume(own)).toThrow('run "begun": used the model file mine.gguf');
   expect(resume(known, { model: './other.gguf' }).model).toMatch(/other\.gguf$/);
 });
 
