@@ -54,7 +54,7 @@ test('a run is resumed with its own model if the command names none', () => {
   expect(resume(known).given).toContain('model');
   expect(resume({ modelName: '', settings: { model: 'random:tiny-llama' } }).model).toBe('random:tiny-llama');
   const own = { modelName: '0'.repeat(64), settings: { model: 'mine.gguf' } };
-  expect(() => resume(own)).toThrow('run "begun": used the model file mine.gguf');
+  expect(() => resume(own)).toThrow('run "begun" used the model file mine.gguf');
   expect(resume(known, { model: './other.gguf' }).model).toMatch(/other\.gguf$/);
 });
 
