@@ -392,8 +392,8 @@ export const faults: readonly Fault[] = [
     },
     {
       name: 'the last question of each user is left out',
-      find: 'for (const [index, item] of items.entries()) {',
-      replace: 'for (const [index, item] of items.slice(0, -1).entries()) {',
+      find: 'for (const item of items) {\n        const prepared',
+      replace: 'for (const item of items.slice(0, -1)) {\n        const prepared',
     },
     {
       name: 'the gold stands in the query of the retriever',

@@ -19,6 +19,7 @@ import type { Judge } from './judge/judge.ts';
 import { controlUsers } from './turns/negative-control.ts';
 import { RetrievalRecorder } from './observe/retrieval-recorder.ts';
 import { tokenPieces } from './observe/write-turns.ts';
+import { drawControlItems } from './plan/control-items.ts';
 import { planUsers } from './plan/plan-users.ts';
 import { shardUsers } from './plan/shards.ts';
 import type { PreparedSuite } from './plan/prepare-suite.ts';
@@ -54,8 +55,10 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
   const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
   const arms = await openArms(prepared, run.id, keeper);
   const traits = prepared.arms.map((arm) => arm.traits);
-  const planned = shardUsers(planUsers(users, traits, repeats), settings);
-  const sample = new TurnSample(users, traits, { seed, repeats });
+  // A run that began without a sample of control items goes on without one.
+  const controls = run.dataset.controlItems === undefined ? undefined : drawControlItems(users, traits, seed);
+  const planned = shardUsers(planUsers(users, traits, { repeats, controls }), settings);
+  const sample = new TurnSample(users, traits, { seed, repeats, controls });
   const bench = {
     runId: run.id,
     suite,
@@ -75,6 +78,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     /** Deletes the KV of a user that an interrupted process of this run wrote. */
     dropKv: (userId: string) => stores.forgetSince(userId, run.startedAt, engine),
     sample,
+    controls,
     controlUsers: await controlUsers(users),
     embeddings,
     clock: new RunClock(engine, embeddings),

@@ -182,7 +182,7 @@ function unfinishedUsers({ database, run, bench }: RunContext): PlanUser[] {
 /** Warms up, and tells how long the rest of the run will take. */
 async function warmUpRun(context: RunContext): Promise<void> {
   const { bench, hooks, workers, signal } = context;
-  const { planned, settings, engine, clock } = bench;
+  const { planned, settings, engine, clock, controls } = bench;
   const left = unfinishedUsers(context);
   const unfinished = left.map(({ user }) => user);
   const cheapest = cheapestItem(unfinished);
@@ -194,7 +194,9 @@ async function warmUpRun(context: RunContext): Promise<void> {
   const { topK, repeats } = settings;
   const { contextTokens } = engine.info;
   const resumed = left.length < planned.length;
-  hooks.onEstimate?.(estimateRun(unfinished, warm, { topK, repeats, resumed, contextTokens, workers: workers.size }));
+  hooks.onEstimate?.(
+    estimateRun(unfinished, warm, { topK, repeats, resumed, contextTokens, controls, workers: workers.size }),
+  );
 }
 
 function countTurns(users: readonly PlanUser[]): number {

@@ -1,4 +1,5 @@
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
+import { answersControlItems } from '../../eval/analysis/planned-sample.ts';
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../find-arms-and-comparisons.ts';
@@ -63,6 +64,7 @@ export function armResultsTable(results: RunResults): Table {
       ...(hasSuperseded ? [supersededNote] : []),
       ...(plansContrast(run) ? ['Quality here is over all categories together; table 1c has each.'] : []),
       ...evidenceNote(results),
+      ...controlsNote(results),
       cacheHitsNote(arms),
       'A turn without memories is a bypass. p95 needs 100 turns.',
     ],
@@ -152,6 +154,16 @@ function evidenceNote({ run: { dataset }, arms }: RunResults): string[] {
   if (withoutEvidence === 0 || given.length === 0) return [];
   return [
     `${given.join(', ')}: over the ${items - withoutEvidence} items with known evidence; ${withoutEvidence} have none. ` +
+      'Differences are over the items that both arms have.',
+  ];
+}
+
+function controlsNote({ run: { dataset }, arms }: RunResults): string[] {
+  const { items, controlItems = items } = dataset;
+  const limited = arms.filter(({ traits }) => answersControlItems(traits)).map(({ arm }) => arm);
+  if (controlItems === items || limited.length === 0) return [];
+  return [
+    `${limited.join(', ')}: over ${controlItems} of ${items} items, drawn by the seed and evenly over categories. ` +
       'Differences are over the items that both arms have.',
   ];
 }

@@ -93,6 +93,8 @@ export const datasetDescription = object({
   ...numbers('items', 'users'),
   /** Number of answerable items without named evidence; missing if 0. */
   withoutEvidence: count.exactOptional(),
+  /** Items that twins and controls with another user's memories answer; missing if they answer all. */
+  controlItems: count.exactOptional(),
   /** Items by value: `{ recurring: 200, large: 200 }` and so on. */
   counts: object({ userKind: counts, category: counts, phrasing: counts }),
   /** Missing for a single data set. */

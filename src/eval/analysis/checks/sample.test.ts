@@ -47,3 +47,21 @@ it('fails for a twin that evaluated nothing itself', () => {
   );
   expect(checked({ plan, arms: [rag, twin], answered }).status).toBe('failed');
 });
+
+it('judges the order of items that controls skip apart from that of the others', () => {
+  const twin = handmadeTraits('rag-twin', { control: 'twin' });
+  const arms = [rag, dki, twin];
+  const row = (arm: string, item: number, position: number) => changedTurn(arm, {}, { itemId: `j-${item}`, position });
+  // Of six items the first three have a twin; the arms rotate in both halves.
+  const withTwin = [0, 1, 2].flatMap((item) => arms.map(({ name }, place) => row(name, item, (item + place) % 3)));
+  const without = [3, 4, 5].flatMap((item) => ['rag', 'dki'].map((arm, place) => row(arm, item, (item + place) % 2)));
+  const sampled = { ...plan, items: 6, controlItems: 3 };
+  expect(line(checked({ plan: sampled, arms, answered: [...withTwin, ...without] }))).toMatch(/^passed: 15 of 15 /);
+  expect(checked({ plan: { ...sampled, controlItems: 4 }, arms, answered: [...withTwin, ...without] }).status).toBe(
+    'failed',
+  );
+  const fixed = without.map((turn) => ({ ...turn, position: turn.arm === 'rag' ? 0 : 1 }));
+  expect(line(checked({ plan: sampled, arms, answered: [...withTwin, ...fixed] }))).toMatch(
+    /^failed: rag stood 3 times in one place of the order and 0 times in another; dki stood/,
+  );
+});

@@ -1,12 +1,25 @@
 import { plannedTurns } from '../planned-sample.ts';
 import { type Check, decided, undecided } from './check.ts';
 
+const itemKey = ({
+  itemId,
+  repeat,
+  turn,
+}: {
+  readonly itemId: string;
+  readonly repeat: number;
+  readonly turn: number;
+}) => `${repeat}/${turn}/${itemId}`;
+
 /** Sample: each planned turn has a row, arms run equally often at each place, the A/A twin evaluates its prompts. */
 export const sample: Check = ({ arms, answered, failed, plan }) => {
   if (plan.shard !== undefined) {
     return undecided('sample', `shard ${plan.shard} has only its own users: the merged run decides`);
   }
-  const rows = Map.groupBy([...answered, ...failed], ({ arm }) => arm);
+  const all = [...answered, ...failed];
+  const rows = Map.groupBy(all, ({ arm }) => arm);
+  // Items that controls skip have fewer turns, and rotate apart from the others.
+  const turnsOfItem = Map.groupBy(all, itemKey);
   // An arm that skips items leaves gaps in the order of the others.
   const hasGaps = plan.withoutEvidence > 0 && arms.some(({ retrieves }) => retrieves === 'evidence');
   const missing: string[] = [];
@@ -14,15 +27,17 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
   for (const arm of arms) {
     const own = rows.get(arm.name) ?? [];
     const wanted = plannedTurns([arm], plan);
-    const distinct = new Set(own.map(({ repeat, turn, itemId }) => `${repeat}/${turn}/${itemId}`)).size;
+    const distinct = new Set(own.map(itemKey)).size;
     if (distinct !== wanted || own.length !== wanted) {
       missing.push(`${arm.name} has ${own.length} rows of ${distinct} turns instead of ${wanted}`);
     }
-    const places = arms.map((_, place) => own.filter(({ position }) => position === place).length);
-    const [most, least] = [Math.max(...places), Math.min(...places)];
-    // An unfinished round of the mirrored order accounts for a difference of 2.
-    if (!hasGaps && most - least > 2) {
-      unbalanced.push(`${arm.name} stood ${most} times in one place of the order and ${least} times in another`);
+    for (const [size, alike] of Map.groupBy(own, (row) => turnsOfItem.get(itemKey(row))!.length)) {
+      const places = Array.from({ length: size }, (_, place) => alike.filter((row) => row.position === place).length);
+      const [most, least] = [Math.max(...places), Math.min(...places)];
+      // An unfinished round of the mirrored order accounts for a difference of 2.
+      if (!hasGaps && most - least > 2) {
+        unbalanced.push(`${arm.name} stood ${most} times in one place of the order and ${least} times in another`);
+      }
     }
   }
   const idleTwins = arms.filter(

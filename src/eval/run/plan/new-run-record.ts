@@ -12,6 +12,7 @@ import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
 import { toDeclaration, additionalMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { LoadedModels } from '../loaded-models.ts';
+import { drawControlItems } from './control-items.ts';
 import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './describe-environment.ts';
 import { decisiveOptions } from './option-resume-rules.ts';
@@ -46,7 +47,11 @@ export async function newRunRecord(
   const metrics = additionalMetrics(config);
   const { workers, ...settings } = decisiveOptions(config);
   const traits = arms.map((arm) => arm.traits);
-  const planned = planUsers(users, traits, config.repeats).map(({ userId, turns }) => ({ userId, turns }));
+  const controls = drawControlItems(users, traits, config.seed);
+  const planned = planUsers(users, traits, { repeats: config.repeats, controls }).map(({ userId, turns }) => ({
+    userId,
+    turns,
+  }));
   const primaryMetric = suite.primaryMetric ?? generatedMetric(suite, parts.engine.info);
   return {
     name,
@@ -69,7 +74,11 @@ export async function newRunRecord(
     environment: currentEnvironment(parts),
     model: describeModel(parts.engine.info),
     embedder: { name: embedder, sha256, runtime },
-    dataset: { ...describeData(dataset, users), ...(primaryMetric === undefined ? {} : { primaryMetric }) },
+    dataset: {
+      ...describeData(dataset, users),
+      ...(controls === undefined ? {} : { controlItems: controls.size }),
+      ...(primaryMetric === undefined ? {} : { primaryMetric }),
+    },
     retriever: describeRetriever(config, parts),
   };
 }

@@ -5,7 +5,9 @@ import type { RunDatasets } from '../../../data/join-datasets.ts';
 import { type Dataset, type DatasetItem, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { PlannedUser } from '../../../store/run-user-repository.ts';
+import { answersControlItems } from '../../analysis/planned-sample.ts';
 import { MIN_USERS } from '../../analysis/statistics/verdict.ts';
+import type { ControlItems } from './control-items.ts';
 
 export interface DrawnDataset {
   readonly part: Dataset;
@@ -14,23 +16,59 @@ export interface DrawnDataset {
 
 export interface PlanUser extends PlannedUser {
   readonly user: DatasetUser;
-  /** Items of all earlier users, per repeat: the rotation of arms continues from there. */
-  readonly itemsBefore: number;
+  /** Items of all earlier users, per repeat, that controls answer and that they skip: the rotation of arms continues there. */
+  readonly itemsBefore: { readonly answered: number; readonly skipped: number };
 }
 
-/** True if an arm answers an item: an arm that is given the evidence takes no item whose evidence is unknown. */
-export function takesItem({ retrieves }: Pick<ArmTraits, 'retrieves'>, item: DatasetItem): boolean {
-  return retrieves !== 'evidence' || evidenceIsKnown(item);
+/** True if an arm answers an item: the evidence must be known if it is given, and controls answer only their sample. */
+export function takesItem(
+  arm: Pick<ArmTraits, 'retrieves' | 'control'>,
+  item: DatasetItem,
+  controls: ControlItems,
+): boolean {
+  if (!isControlItem(item, controls) && answersControlItems(arm)) return false;
+  return arm.retrieves !== 'evidence' || evidenceIsKnown(item);
 }
 
-export function planUsers(users: readonly DatasetUser[], arms: readonly ArmTraits[], repeats: number): PlanUser[] {
-  let items = 0;
+function isControlItem({ itemId }: DatasetItem, controls: ControlItems): boolean {
+  return controls === undefined || controls.has(itemId);
+}
+
+interface TurnPlan {
+  readonly repeats: number;
+  readonly controls: ControlItems;
+}
+
+export function planUsers(
+  users: readonly DatasetUser[],
+  arms: readonly ArmTraits[],
+  { repeats, controls }: TurnPlan,
+): PlanUser[] {
+  let itemsBefore = { answered: 0, skipped: 0 };
   return users.map((user, position) => {
-    const itemsBefore = items;
-    items += user.items.length;
-    const takes = user.items.flatMap((item) => arms.filter((arm) => takesItem(arm, item)));
-    return { userId: user.userId, position, turns: repeats * takes.length, user, itemsBefore };
+    const takes = user.items.flatMap((item) => arms.filter((arm) => takesItem(arm, item, controls)));
+    const planned = { userId: user.userId, position, turns: repeats * takes.length, user, itemsBefore };
+    const answered = user.items.filter((item) => isControlItem(item, controls)).length;
+    const skipped = user.items.length - answered;
+    itemsBefore = { answered: itemsBefore.answered + answered, skipped: itemsBefore.skipped + skipped };
+    return planned;
   });
+}
+
+/**
+ * The place of an item's turns in the rotation of arms. Items that controls answer and items that they skip rotate apart, so
+ * that each arm stands equally often in each place of either.
+ */
+export function rotationPlace(
+  { user: { items }, itemsBefore }: PlanUser,
+  item: DatasetItem,
+  repeat: number,
+  { repeats, controls }: TurnPlan,
+): number {
+  const isAnswered = isControlItem(item, controls);
+  const alike = items.filter((other) => isControlItem(other, controls) === isAnswered);
+  const before = isAnswered ? itemsBefore.answered : itemsBefore.skipped;
+  return before * repeats + repeat * alike.length + alike.indexOf(item);
 }
 
 type DrawSettings = Pick<BenchConfig, 'limit' | 'users' | 'seed'>;

@@ -1,5 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
+import type { ControlItems } from './control-items.ts';
 import { takesItem } from './plan-users.ts';
 import { isProbed, probeTurns } from '../prove/isolation-probe.ts';
 import { visibleMemories } from '../../../data/visible-memories.ts';
@@ -32,6 +33,8 @@ export interface EstimateSettings {
   readonly resumed: boolean;
   /** Processes that take turns in parallel. The warm-up was timed in one of them. */
   readonly workers: number;
+  /** Default: controls answer all items. */
+  readonly controls?: ControlItems;
 }
 
 const CHARACTERS_PER_TOKEN = 4;
@@ -71,7 +74,7 @@ function memoryCharacters(user: DatasetUser, item: DatasetItem): number {
 
 /** Estimates the rest of a run from its warm-up, in proportion to prompt lengths. @param users the unfinished ones */
 export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, settings: EstimateSettings): RunEstimate {
-  const { repeats, workers, resumed } = settings;
+  const { repeats, workers, resumed, controls } = settings;
   const items = users.flatMap((user) => user.items.map((item) => ({ user, item })));
   const questions = items.length;
   let [turns, turnsMs, probedMs] = [0, 0, 0];
@@ -79,7 +82,7 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
     const measured = promptCharacters(traits.retrieves, warmUp.user, warmUp.item, settings);
     if (isProbed(traits)) probedMs += turnMs * Math.min(1, PROBE_CHARACTERS / measured);
     for (const { user, item } of items) {
-      if (!takesItem(traits, item)) continue;
+      if (!takesItem(traits, item, controls)) continue;
       const characters = promptCharacters(traits.retrieves, user, item, settings);
       turns += repeats;
       turnsMs += repeats * ((turnMs * characters) / measured + scoringMs);

@@ -1,6 +1,7 @@
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { ControlItems } from '../plan/control-items.ts';
 import { takesItem } from '../plan/plan-users.ts';
 
 /** Turns per arm that are proven; all if there are fewer. */
@@ -15,7 +16,7 @@ export class TurnSample {
   constructor(
     users: readonly Pick<DatasetUser, 'items'>[],
     arms: readonly ArmTraits[],
-    { seed, repeats }: { readonly seed: number; readonly repeats: number },
+    { seed, repeats, controls }: { readonly seed: number; readonly repeats: number; readonly controls?: ControlItems },
   ) {
     this.#firstUserItems = new Set(users[0]?.items.map(({ itemId }) => itemId));
     const turns = users.flatMap(({ items }) =>
@@ -24,7 +25,7 @@ export class TurnSample {
     const shuffled = new SeededRandom(seed).shuffled(turns);
     this.#drawn = new Set(
       arms.flatMap((arm) => {
-        const planned = shuffled.filter(({ item }) => takesItem(arm, item));
+        const planned = shuffled.filter(({ item }) => takesItem(arm, item, controls));
         const count = Math.max(MIN_TURNS, Math.ceil(SHARE * planned.length));
         return planned.slice(0, count).map(({ item, repeat }) => turnKey(arm, item, repeat));
       }),

@@ -13,7 +13,7 @@ import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
 import { controlMemories } from './negative-control.ts';
 import { type AnsweredInSession, PostTurnMeasurements } from '../observe/post-turn-measurements.ts';
 import type { OpenArm, RunBench } from '../open-bench.ts';
-import { type PlanUser, takesItem } from '../plan/plan-users.ts';
+import { type PlanUser, rotationPlace, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
 import type { RecordedRetrieval } from '../observe/retrieval-recorder.ts';
 import { ExpectedOrder } from '../observe/expected-order.ts';
@@ -43,7 +43,7 @@ interface PreparedItem {
 export class UserRun {
   readonly #bench: RunBench;
   readonly #user: DatasetUser;
-  readonly #itemsBefore: number;
+  readonly #planned: PlanUser;
   #indexed: ReadonlySet<string> = new Set();
   /** Messages so far of conversations over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
@@ -51,18 +51,19 @@ export class UserRun {
   readonly #order = new ExpectedOrder();
   #unreached = 0;
 
-  constructor(bench: RunBench, { user, itemsBefore }: PlanUser) {
+  constructor(bench: RunBench, planned: PlanUser) {
     this.#bench = bench;
-    this.#user = user;
-    this.#itemsBefore = itemsBefore;
+    this.#user = planned.user;
+    this.#planned = planned;
     this.#prompts = new ExpectedPrefixReuse(bench.engine.capabilities);
   }
 
   /** @param onTurn called after every turn @throws the reason of `signal`; finished items are stored */
   async run(prover: TurnProver, onTurn: () => void, signal: AbortSignal): Promise<void> {
-    const { arms, clock, embeddings, keeper, settings, sharesStore } = this.#bench;
+    const { arms, clock, controls, embeddings, keeper, settings, sharesStore } = this.#bench;
+    const { repeats } = settings;
     const { items } = this.#user;
-    for (let repeat = 0; repeat < settings.repeats; repeat++) {
+    for (let repeat = 0; repeat < repeats; repeat++) {
       // A repeat is the same experiment again: it must find no state of the previous one.
       embeddings.clear();
       await keeper.reset();
@@ -72,12 +73,12 @@ export class UserRun {
         this.#prompts.clear();
         for (const { system, recorder } of arms) await recorder.declared(() => system.reset());
       }
-      for (const [index, item] of items.entries()) {
+      for (const item of items) {
         const prepared = await clock.time('turns', () => this.#prepare(item, signal), 'prepared');
-        const place = this.#itemsBefore * settings.repeats + repeat * items.length + index;
+        const place = rotationPlace(this.#planned, item, repeat, { repeats, controls });
         const taken: (() => Promise<TurnOutcome>)[] = [];
-        for (const open of armOrder(arms, settings.seed, place)) {
-          if (!takesItem(open.arm.traits, item)) continue;
+        const taking = arms.filter((open) => takesItem(open.arm.traits, item, controls));
+        for (const open of armOrder(taking, settings.seed, place)) {
           signal.throwIfAborted();
           taken.push(await this.#takeTurn(prepared, open, { repeat, prover }, signal));
           onTurn();

@@ -10,7 +10,7 @@ const file = join(import.meta.dirname, '../../../../datasets/recall-en.jsonl');
 const arms = [handmadeTraits('rag'), handmadeTraits('dki')];
 const { users } = (await readRunDatasets({ dataset: [file] })).parts[0]!;
 const ordered = (asked: typeof users, sample: Pick<TurnSample, 'has'>) =>
-  claimOrder(planUsers(asked, arms, 1), { arms, repeats: 1, sample });
+  claimOrder(planUsers(asked, arms, { repeats: 1, controls: undefined }), { arms, repeats: 1, sample });
 
 test('users with the most turns come first, and users of equal work in the order of the plan', () => {
   const asked = users.slice(0, 5).map((user, place) => ({ ...user, items: user.items.slice(0, place === 3 ? 5 : 2) }));
