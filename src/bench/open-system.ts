@@ -68,7 +68,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
   const config = await resolveModelOptions(named, engines);
   const gatingThreshold = readGatingCalibration(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
   const [arm] = armRegistry.named([name], { alpha: 1, gatingThreshold });
-  runnableArms(await engines.inspect(config.model), [arm!], config, false);
+  runnableArms(await engines.inspect(config.model, config.contextTokens), [arm!], config, false);
 
   const closers: (() => unknown)[] = [];
   const close = async (): Promise<void> => {

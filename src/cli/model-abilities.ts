@@ -18,7 +18,7 @@ export type ModelAbilities = Awaited<ReturnType<typeof modelAbilities>>;
 
 /** Inspects the configured model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
 export async function modelAbilities(config: BenchConfig, engines: EngineOpener) {
-  const inspection = await engines.inspect(config.model);
+  const inspection = await engines.inspect(config.model, config.contextTokens);
   const { chatTemplate, name, architecture, parameters, ...model } = inspection.model;
   const { trainContextTokens, attention, rope, stopTokens, kvBytesPerToken } = model;
   const entry = await registryEntry(config.model, engines);

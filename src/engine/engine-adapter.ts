@@ -57,8 +57,12 @@ export interface Accelerator {
  * if (missing.cells === undefined) await opener.open({ model: 'hf:org/repo/model.gguf', sessions: 3 });
  */
 export interface EngineOpener {
-  /** Describes a model without reading its weights. @throws BenchError `bad-model`, `bad-option`, `not-found` */
-  inspect(model: string): Promise<EngineInspection>;
+  /**
+   * Describes a model without reading its weights.
+   * @param contextTokens positions of a session, on which some capabilities depend; default: as for `open`
+   * @throws BenchError `bad-model`, `bad-option`, `not-found`
+   */
+  inspect(model: string, contextTokens?: number): Promise<EngineInspection>;
   /** Downloads a model if it is on a hub. @returns its local file; undefined if the model is a server's */
   fetch(model: string, options?: DownloadOptions): Promise<string | undefined>;
   /** Loads a model. @throws BenchError `bad-model`, `bad-option`, `not-found`; the signal's reason */

@@ -1,4 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
+import { memoize } from '../base/memoize.ts';
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from './token-id.ts';
 
 /** Number types of stored keys and values; the index is ggml's number of the type. */
@@ -60,7 +61,20 @@ export interface Rotary {
   readonly dimensions: number;
   /** Divisor of the angle of each pair, as in Llama 3; null if the model has none. */
   readonly factors: readonly number[] | null;
+  /** Layers with a sliding window that rotate differently (Gemma 3). Default: all layers rotate alike. */
+  readonly windowed?: { readonly layers: readonly number[]; readonly base: number; readonly scale: number };
 }
+
+/** The rotation of one layer. The same object for all layers that rotate alike. */
+export function layerRotary(rotary: Rotary, layer: number): Rotary {
+  return rotary.windowed?.layers.includes(layer) === true ? windowedRotary(rotary) : rotary;
+}
+
+const windowedRotary = memoize(({ windowed, ...rotary }: Rotary): Rotary => ({
+  ...rotary,
+  base: windowed!.base,
+  scale: windowed!.scale,
+}));
 
 /** Bytes of one number. */
 export function numberBytes(type: NumberType): 2 | 4 {

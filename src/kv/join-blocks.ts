@@ -1,5 +1,12 @@
 import { BenchError } from '../base/bench-error.ts';
-import { keyRowBytes, type Rotary, sameLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
+import {
+  keyRowBytes,
+  layerRotary,
+  type Rotary,
+  sameLayout,
+  type SequenceState,
+  valueRowBytes,
+} from '../engine/sequence-state.ts';
 import { type ArenaPlace, ArenaScratch, JoinedState } from './arena-cells.ts';
 import { memoryAt, wholeMemory } from './wasm-arena.ts';
 import { type Kernels } from './kernels.ts';
@@ -138,7 +145,13 @@ function placeKeys({ block, source, start, distance }: Part, target: ArenaPlace,
     known.forEach((keys, layer) => memory.set(keys, targets[layer]));
     return;
   }
-  rotateKeys({ sources: source.keysAt, targets, sizeBytes }, keyRotation(rotary, layout, distance, kernels));
+  for (const [own, layers] of Map.groupBy(source.keysAt.keys(), (layer) => layerRotary(rotary, layer))) {
+    const moves = {
+      sources: layers.map((layer) => source.keysAt[layer]!),
+      targets: layers.map((layer) => targets[layer]!),
+    };
+    rotateKeys({ ...moves, sizeBytes }, keyRotation(own, layout, distance, kernels));
+  }
   rotated?.keep(block, distance, () => memoryAt(targets, sizeBytes));
 }
 

@@ -197,7 +197,7 @@ export class ChatSession implements AsyncDisposable {
 type ChatParts = Awaited<ReturnType<typeof openParts>>;
 
 async function openParts(config: BenchConfig, userId: string, arm: Arm, engines: EngineOpener) {
-  const inspection = await engines.inspect(config.model);
+  const inspection = await engines.inspect(config.model, config.contextTokens);
   runnableArms(inspection, [arm], config, false);
   /** Closers of what was opened so far, in order of opening. */
   const closers: (() => unknown)[] = [];

@@ -3,6 +3,7 @@ import { cellsObstacle } from './missing-capabilities.ts';
 
 const model = {
   architecture: 'llama',
+  layers: 12,
   kvHeads: 2,
   headDimension: 32,
   valueDimension: 32,
@@ -14,7 +15,7 @@ const model = {
 };
 
 test.each(['llama', 'qwen2', 'qwen3', 'qwen3moe'])('KV of %s is supported', (architecture) => {
-  expect(cellsObstacle({ ...model, architecture })).toBeUndefined();
+  expect(cellsObstacle({ ...model, architecture }, 4096)).toBeUndefined();
 });
 
 test.each([
@@ -25,9 +26,20 @@ test.each([
   [{ ropeScaling: 'yarn' }, /yarn/],
   [{ ropeScaling: 'longrope' }, /longrope/],
   [{ positionDimensions: 3 }, /positions in 3 dimensions \(M-RoPE\)/],
-  [{ architecture: 'gemma3', slidingWindowTokens: 4096 }, /see only 4096 tokens back/],
+  [{ architecture: 'gemma2', slidingWindowTokens: 2048 }, /architecture gemma2 .*see only 2048 tokens back/],
   [{ kvHeads: undefined }, /layers differ/],
   [{ valueDimension: 16 }, /differ in size/],
 ])('KV of %o is not, and the reason says why', (difference, reason) => {
-  expect(cellsObstacle({ ...model, ...difference })).toMatch(reason);
+  expect(cellsObstacle({ ...model, ...difference }, 4096)).toMatch(reason);
+});
+
+test('cells of Gemma 3 can be moved while no session is longer than its window', () => {
+  const gemma = { ...model, architecture: 'gemma3', slidingWindowTokens: 512 };
+  expect(cellsObstacle(gemma, 512)).toBeUndefined();
+  const why = 'its layers see only 512 tokens back (sliding window): run it with --context-tokens 512 or less';
+  expect(cellsObstacle(gemma, 513)).toBe(why);
+  expect(cellsObstacle({ ...gemma, architecture: 'llama' }, 512)).toBe(
+    'its layers see only 512 tokens back (sliding window)',
+  );
+  expect(cellsObstacle({ ...gemma, layers: 5 }, 512)).toBe('all of its layers have a sliding window');
 });

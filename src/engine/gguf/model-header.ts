@@ -105,7 +105,7 @@ export function readModelHeader(path: string): ModelHeader {
     headDimension,
     valueDimension,
     kvNumbersPerToken: kvHeads.reduce<number>((sum, one) => sum + Number(one), 0) * (headDimension + valueDimension),
-    ...readRope(files, architecture, headDimension),
+    ...readRope(files, architecture, headDimension, layers),
     positionDimensions: sections?.filter((size) => Number(size) > 0).length ?? 1,
     slidingWindowTokens: window === 0 ? undefined : window,
     isRecurrent: hasRecurrentLayers(metadata, kvHeads),
@@ -128,6 +128,7 @@ function readRope(
   files: readonly GgufFile[],
   architecture: string,
   headDimension: number,
+  layers: number,
 ): Pick<ModelHeader, 'rotary' | 'ropeScaling'> {
   const pair = (key: string): GgufPair | undefined => files[0]!.metadata.get(`${architecture}.rope.${key}`);
   const isLong = findFileWithTensor(files, 'rope_factors_long.weight') !== undefined;
@@ -140,8 +141,15 @@ function readRope(
     pairing: NEIGHBOUR_PAIRING.includes(architecture) ? 'norm' : 'neox',
     dimensions: numberValue(pair('dimension_count')) ?? headDimension,
     factors: readFrequencyFactors(findFileWithTensor(files, 'rope_freqs.weight')),
+    ...(architecture === 'gemma3' ? { windowed: windowedRope(layers, numberValue(pair('freq_base_swa'))) } : {}),
   };
   return { rotary, ropeScaling: scaling ?? (factor === 0 ? 'none' : 'linear') };
+}
+
+/** Gemma 3: every sixth layer has full attention; the others have a sliding window, and their RoPE is never scaled. */
+function windowedRope(layers: number, base = DEFAULT_ROPE_BASE): NonNullable<Rotary['windowed']> {
+  const windowed = [...Array(layers).keys()].filter((layer) => layer % 6 !== 5);
+  return { layers: windowed, base, scale: 1 };
 }
 
 function notALanguageModel(path: string, key: string): BenchError {

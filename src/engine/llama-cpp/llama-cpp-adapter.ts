@@ -5,6 +5,7 @@ import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
 import { checkModelFile, hashModelFile, resolveModelFile } from '../gguf/model-file.ts';
 import { describeModel } from '../gguf/describe-model.ts';
+import { sessionWindow } from '../context-window.ts';
 import { missingCapabilities } from '../gguf/missing-capabilities.ts';
 import { requireModelTrial } from './model-trial.ts';
 import { BenchError } from '../../base/bench-error.ts';
@@ -21,12 +22,13 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
   summary: 'llama.cpp in this process, through node-llama-cpp',
   options: llamaCppOptions,
   opener: (options) => ({
-    async inspect(model) {
+    async inspect(model, contextTokens) {
       const path = await resolveModelFile(model);
       const sizeBytes = checkModelFile(path, process.availableMemory());
       const header = readModelHeader(path);
       const { weights } = header;
-      return { model: describeModel(header, sizeBytes), weights, missing: missingCapabilities(header) };
+      const window = sessionWindow(contextTokens === undefined ? {} : { contextTokens }, header.trainContextTokens);
+      return { model: describeModel(header, sizeBytes), weights, missing: missingCapabilities(header, window) };
     },
     fetch: resolveModelFile,
     async open(request, { signal } = {}) {

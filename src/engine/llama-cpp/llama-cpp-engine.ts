@@ -80,6 +80,7 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
             window: info,
             sequences: capabilities.sessions,
             form: { version: 3, isWrapped: false },
+            windowed: capabilities.cells?.rotary.windowed?.layers ?? [],
             stateIdentity: info.stateIdentity,
           });
     return new LlamaCppSession({ ...parts, exchange, sequence, chunks, batchTokens, detokenize });

@@ -164,9 +164,10 @@ interface ContextFacts extends CallOptions {
 async function probeCapabilities(
   sequence: NativeSequence,
   header: ModelHeader,
-  { compute, contextTokens: windowTokens, signal, ...context }: ContextFacts,
+  context: ContextFacts,
 ): Promise<EngineCapabilities> {
-  const described = describeCapabilities(header, context, compute);
+  const { compute, contextTokens: windowTokens, signal } = context;
+  const described = describeCapabilities(header, context);
   const { vocabularySize } = header;
   using folder = new TemporaryFolder();
   const test = { vocabularySize, windowTokens, statePath: join(folder.path, 'state') };
@@ -212,10 +213,9 @@ function deviceIdentity({ backend, devices, layers }: NonNullable<EngineInfo['co
 
 function describeCapabilities(
   header: ModelHeader,
-  { kvType, sessions }: Required<Pick<EngineRequest, 'kvType' | 'sessions'>>,
-  { flashAttention }: Pick<NonNullable<EngineInfo['compute']>, 'flashAttention'>,
+  { kvType, sessions, contextTokens, compute: { flashAttention } }: ContextFacts,
 ): Omit<EngineCapabilities, 'exactCuts' | 'truncatesUpTo' | 'slidingWindowTokens'> {
-  const missing = missingCapabilities(header);
+  const missing = missingCapabilities(header, { contextTokens });
   const { layers, kvHeads, headDimension, rotary } = header;
   const types = { keyType: kvType, valueType: kvType, valuesTransposed: !flashAttention };
   const cells: EngineCapabilities['cells'] =

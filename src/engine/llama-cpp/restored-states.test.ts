@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { copyOf, keyDifference, movedCells, tensorBytes } from '../../../test/fixtures/moved-cells.ts';
 import { lastExactCut } from '../engine-capabilities.ts';
+import type { SequenceState } from '../sequence-state.ts';
 import { llamaCpp } from './llama-cpp-adapter.ts';
 
 const prompt = Array.from({ length: 260 }, (_, index) => ((index * 37 + index * index) % 2500) + 3);
@@ -67,5 +69,47 @@ describe.each(['tiny-gemma3-window-32', 'tiny-lfm2'])('%s', async (shape) => {
     await expect(elsewhere.restore(checkpoint)).rejects.toMatchObject(refused);
     await session.restore(checkpoint);
     expect(session.tokens).toEqual(prompt.slice(0, 50));
+  });
+});
+
+describe('tiny-gemma3 in a window that no session exceeds', async () => {
+  const engine = await llamaCpp.opener({}).open({ model: 'random:tiny-gemma3', sessions: 2, contextTokens: 512 });
+  afterAll(() => engine[Symbol.asyncDispose]());
+  const { rotary, layout } = engine.capabilities.cells!;
+
+  it('has the cells of all layers, each rotated by its own base', async () => {
+    expect(rotary).toMatchObject({ base: 1_000_000, windowed: { layers: [0, 1, 2, 3, 4, 6], base: 10_000, scale: 1 } });
+    await using session = await engine.openSession('one');
+    await session.evaluate(prompt.slice(0, 120));
+    using before = await session.exportCells({ start: 100, end: 120 });
+    await session.erase({ start: 40, end: 100 });
+    await session.evaluate(question);
+    using after = await session.exportCells({ start: 40, end: 60 });
+    const moved = movedCells(before, rotary, -60);
+    for (let layer = 0; layer < layout.layers; layer++) {
+      const one = (state: SequenceState) => copyOf(state, { keys: [state.keys[layer]!] });
+      expect(keyDifference(one(after), one(moved), 1)).toBeLessThan(2 ** -10);
+      const other = movedCells(
+        before,
+        { ...rotary, windowed: { ...rotary.windowed!, layers: [1, 2, 3, 4, 5, 6] } },
+        -60,
+      );
+      if (layer === 0 || layer === 5) expect(keyDifference(one(after), one(other), 1)).toBeGreaterThan(0.05);
+    }
+  });
+
+  it('imports what it exported, cells in any number of sessions', async () => {
+    await using session = await engine.openSession('one');
+    await session.evaluate(prompt.slice(0, 200));
+    const checkpoint = await session.checkpoint();
+    using cells = await session.exportCells();
+    const evaluated = await session.score(question, answer);
+    await session.importCells(cells);
+    expect(await session.score(question, answer)).toEqual(evaluated);
+    await session.restore(checkpoint);
+    expect(await session.score(question, answer)).toEqual(evaluated);
+    await session.truncate(200);
+    using again = await session.exportCells();
+    expect(tensorBytes(again)).toEqual(tensorBytes(cells));
   });
 });

@@ -104,7 +104,7 @@ function proveCells(
   state: ParsedState,
   header: ModelHeader | undefined,
 ): { readonly cells: EngineCapabilities['cells']; readonly why?: string } {
-  const obstacle = header === undefined ? NO_FILE : cellsObstacle(header);
+  const obstacle = header === undefined ? NO_FILE : cellsObstacle(header, Infinity);
   if (header === undefined || obstacle !== undefined) return { cells: null, why: obstacle! };
   const { tensors } = state;
   const layout = fileLayout(state, header.kvHeads!);

@@ -52,7 +52,10 @@ export class SlotKvFiles implements SavableSequence {
       }
       const end = this.#parts.cells.nextPosition;
       const below = [...state.positions.keys()].filter((cell) => state.positions[cell]! < end);
-      const parts = stateParts(gatherCells(state, below), state.tokens.subarray(0, end), state.streams, state.form);
+      const parts = stateParts(gatherCells(state, below), state.tokens.subarray(0, end), {
+        ...state.form,
+        streams: state.streams,
+      });
       writeParts(path, parts);
       return parts.reduce((bytes, part) => bytes + part.length, 0);
     } finally {

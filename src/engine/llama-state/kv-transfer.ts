@@ -51,6 +51,8 @@ export interface StateFacts {
   /** Sequences in the context; a KV file states their number. */
   readonly sequences: number;
   readonly form: StateForm;
+  /** Layers with a sliding window; none if their cells are not known. */
+  readonly windowed: readonly number[];
   readonly stateIdentity: string;
 }
 
@@ -88,7 +90,7 @@ export class KvTransfer implements Disposable {
 
   /** Replaces the session by cells. @throws BenchError `bad-state`, `context-overflow`, `disk` */
   async import(state: SequenceState): Promise<void> {
-    const { sequences, form } = this.#facts;
+    const { sequences, form, windowed } = this.#facts;
     const layout = this.#layout();
     requireImportable(state, layout);
     const cells = this.#fitting(state.positions, state.tokenIds);
@@ -96,7 +98,7 @@ export class KvTransfer implements Disposable {
     requireFiniteNumbers(state);
     const { positions, keys, values } = state;
     const file = { positions, keys, values, tensors: fileTensors(layout) };
-    await this.#loadParts(stateParts(file, cells.tokensByPosition(), sequences, form), cells);
+    await this.#loadParts(stateParts(file, cells.tokensByPosition(), { ...form, streams: sequences, windowed }), cells);
   }
 
   /** @throws RangeError for an empty session @throws BenchError `disk` */
@@ -111,7 +113,7 @@ export class KvTransfer implements Disposable {
 
   /** Replaces the session by a saved one. @throws BenchError `bad-state`, `context-overflow` */
   async restore(checkpoint: Checkpoint): Promise<void> {
-    const { sequences, stateIdentity, layout } = this.#facts;
+    const { sequences, stateIdentity, layout, windowed } = this.#facts;
     const { checkpoints, memory } = this.#storage;
     if (checkpoint.stateIdentity !== stateIdentity) {
       throw unusable(`made by ${checkpoint.stateIdentity}, but this engine is ${stateIdentity}`);
@@ -128,11 +130,11 @@ export class KvTransfer implements Disposable {
       if (identity !== undefined) memory?.store(checkpoint, identity, bytes, file);
       return;
     }
-    const file = parseState(bytes, path);
+    const file = parseState(bytes, path, windowed);
     const cells = this.#cellsIn(file, checkpoint, path);
     requireFiniteNumbers({ ...file, layout }, path);
     if (file.streams !== sequences) {
-      await this.#loadParts(stateParts(file, file.tokens, sequences, file.form), cells);
+      await this.#loadParts(stateParts(file, file.tokens, { ...file.form, streams: sequences, windowed }), cells);
       return;
     }
     await this.#load(path, cells);
@@ -156,7 +158,7 @@ export class KvTransfer implements Disposable {
       await this.#sequence.save(scratchPath).catch((cause: unknown) => {
         throw cause instanceof BenchError ? cause : notWritten(scratchPath, cause);
       });
-      const file = parseState(readFileSync(scratchPath), scratchPath);
+      const file = parseState(readFileSync(scratchPath), scratchPath, this.#facts.windowed);
       requireOrderOfValues(file.tensors, scratchPath, layout);
       return gatherCells(file, orderOfArrival(file.positions, this.#cells.positions).slice(start, end));
     } finally {
@@ -167,12 +169,12 @@ export class KvTransfer implements Disposable {
   /** Stores an in-memory copy of a checkpoint just written, if it is valid. */
   #storeCopy(checkpoint: Checkpoint, content: Uint8Array<ArrayBuffer>): void {
     const { memory, checkpoints } = this.#storage;
-    const { layout, sequences } = this.#facts;
+    const { layout, sequences, windowed } = this.#facts;
     if (layout === null) return;
     const identity = checkpoints.identity(checkpoint.id);
     if (memory === null || identity === undefined) return;
     try {
-      const file = parseState(content, checkpoint.id);
+      const file = parseState(content, checkpoint.id, windowed);
       requireFileOf(file, checkpoint.id, layout);
       requireTokensOf(file, checkpoint, checkpoint.id);
       if (file.streams !== sequences || !hasFiniteNumbers({ ...file, layout })) return;

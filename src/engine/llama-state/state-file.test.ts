@@ -28,7 +28,7 @@ describe.each<ContextKind>([
   });
 
   test('is written with the bytes that were read, except for the number of its sequence', () => {
-    const written = Buffer.concat(stateParts(parsed, tokens, kind.sequences, parsed.form));
+    const written = Buffer.concat(stateParts(parsed, tokens, { ...parsed.form, streams: kind.sequences }));
     // llama.cpp writes the number of its sequence into each cell, and reads it into any sequence; the cells are in its stream.
     const own = kind.sequences - 1;
     const streamsAt = 12 + 4 * tokens.length + 4;
@@ -64,7 +64,10 @@ describe.each<ContextKind>([
 
   test('can be written for another number of sequences', () => {
     for (const streams of [1, 4]) {
-      const other = parseState(Buffer.concat(stateParts(parsed, parsed.tokens, streams, parsed.form)), 'other.state');
+      const other = parseState(
+        Buffer.concat(stateParts(parsed, parsed.tokens, { ...parsed.form, streams })),
+        'other.state',
+      );
       expect(other).toMatchObject({ streams, positions: parsed.positions });
       expect(tensorBytes(other).equals(tensorBytes(parsed))).toBe(true);
     }
@@ -92,7 +95,7 @@ describe.each([
   let written: Buffer;
   beforeAll(async () => {
     parsed = parseState(await savedState(usual, tokens, scratch.path), 'x.state');
-    written = Buffer.concat(stateParts(parsed, tokens, 2, form));
+    written = Buffer.concat(stateParts(parsed, tokens, { ...form, streams: 2 }));
   });
 
   test('a written state is read back the same', () => {
@@ -118,7 +121,7 @@ describe.each([
 
 test('a state is written to a private file with exactly its parts, and never overwrites a file', async () => {
   const parsed = parseState(await savedState(usual, tokens, scratch.path), 'x.state');
-  const parts = stateParts(parsed, tokens, 2, parsed.form);
+  const parts = stateParts(parsed, tokens, { ...parsed.form, streams: 2 });
   const path = scratch.file('written.state');
   writeParts(path, parts);
   expect(readFileSync(path).equals(Buffer.concat(parts))).toBe(true);
@@ -147,7 +150,11 @@ describe('is refused by name:', () => {
     ['cells of several', 'cells 0 and 1 belong to different', (bytes) => (bytes.writeInt32LE(2, cellsAt + 20), bytes)],
     ['quantised keys', 'the keys of layer 0 are Q4_0', (bytes) => (bytes.writeInt32LE(2, keysAt), bytes)],
     ['an unknown type', 'the keys of layer 0 are of type 77', (bytes) => (bytes.writeInt32LE(77, keysAt), bytes)],
-    ['keys of no size', 'the keys of layer 0 have an invalid size', (bytes) => (bytes.writeInt32LE(0, keysAt + 4), bytes)],
+    [
+      'keys of no size',
+      'the keys of layer 0 have an invalid size',
+      (bytes) => (bytes.writeInt32LE(0, keysAt + 4), bytes),
+    ],
     ['a huge row of keys', 'cut short', (bytes) => (bytes.writeInt32LE(1, keysAt + 8), bytes)],
     [
       'an order of values',

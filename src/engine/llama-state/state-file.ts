@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { closeSync, openSync, writevSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import {
@@ -70,12 +71,28 @@ export function fileTensors(layout: KvLayout): FileTensors {
  * a file that is cut short within the values. Does not detect flipped bits.
  *
  * @param name of the file, for messages
- * @throws BenchError `bad-state` for damage, quantised KV, M-RoPE positions, a second cache (sliding windows, hybrid models), and
- * layers that differ
+ * @param windowed layers with a sliding window, whose cells are in a second cache; they must be the same cells
+ * @throws BenchError `bad-state` for damage, quantised KV, M-RoPE positions, an unexpected second cache (sliding windows, hybrid
+ * models), and layers that differ
  */
-export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): ParsedState {
+export function parseState(
+  bytes: Uint8Array<ArrayBuffer>,
+  name: string,
+  windowed: readonly number[] = [],
+): ParsedState {
   const reader = new StateReader(bytes, name);
   const { form, tokens } = readTokens(reader);
+  const { streams, ...first } = readCache(reader, form);
+  const cells = windowed.length === 0 ? first : mergeCaches(first, readCache(reader, form), { reader, windowed });
+  requireEnd(reader, streams);
+  const last = cells.positions.reduce((largest, position) => Math.max(largest, position), -1);
+  if (last + 1 !== tokens.length)
+    throw reader.refusal(`it has ${tokens.length} tokens, but its last position is ${last}`);
+  return { form, tokens, streams, ...cells };
+}
+
+/** Reads the cells of one cache. Models with sliding windows have two. */
+function readCache(reader: StateReader, { version }: StateForm): FileCells & Pick<ParsedState, 'streams'> {
   const streams = reader.integers(1)[0]!;
   let cells: FileCells | undefined;
   for (let stream = 0; stream < streams; stream++) {
@@ -83,14 +100,35 @@ export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): Parsed
     if (count === 0) continue;
     if (cells !== undefined) throw reader.refusal('cells in more than one stream');
     const positions = readPositions(reader, count);
-    cells = { positions, ...readTensors(reader, count, form.version) };
+    cells = { positions, ...readTensors(reader, count, version) };
   }
   if (cells === undefined) throw reader.refusal('it has no cells');
-  requireEnd(reader, streams);
-  const last = cells.positions.reduce((largest, position) => Math.max(largest, position), -1);
-  if (last + 1 !== tokens.length)
-    throw reader.refusal(`it has ${tokens.length} tokens, but its last position is ${last}`);
-  return { form, tokens, streams, ...cells };
+  return { streams, ...cells };
+}
+
+/** The cells of all layers, in the order of layers. */
+function mergeCaches(
+  full: FileCells,
+  window: FileCells,
+  { reader, windowed }: { readonly reader: StateReader; readonly windowed: readonly number[] },
+): FileCells {
+  const layers = full.tensors.layers + window.tensors.layers;
+  const isSame = window.tensors.layers === windowed.length && isDeepStrictEqual(full.positions, window.positions);
+  if (!isSame) throw reader.refusal('the layers with a sliding window have other cells than those without');
+  const types = { ...full.tensors, layers };
+  if (!isDeepStrictEqual(types, { ...window.tensors, layers })) {
+    throw reader.refusal('the layers with a sliding window have another layout');
+  }
+  const merged = (ofFull: readonly Uint8Array[], ofWindow: readonly Uint8Array[]): Uint8Array[] => {
+    const [others, own] = [ofFull.values(), ofWindow.values()];
+    return Array.from({ length: layers }, (_, layer) => (windowed.includes(layer) ? own : others).next().value!);
+  };
+  return {
+    positions: full.positions,
+    keys: merged(full.keys, window.keys),
+    values: merged(full.values, window.values),
+    tensors: types,
+  };
 }
 
 /** The tokens of a state file of any layout, and a check of its start. @throws BenchError `bad-state` */
@@ -241,12 +279,18 @@ class StateReader {
   }
 }
 
+interface EncodedForm {
+  /** Sequences of the context. */
+  readonly streams: number;
+  /** Layers with a sliding window, in a second cache. Default: none. */
+  readonly windowed?: readonly number[];
+}
+
 /** Encodes a state file as a list of parts; keys and values are not copied. */
 export function stateParts(
   { positions, keys, values, tensors }: FileCells,
   tokensByPosition: ArrayLike<number>,
-  streams: number,
-  { version, isWrapped }: StateForm,
+  { streams, version, isWrapped, windowed = [] }: StateForm & EncodedForm,
 ): Uint8Array[] {
   const integers = (...numbers: number[]): Uint8Array => new Uint8Array(Int32Array.from(numbers).buffer);
   const cells = new Int32Array(positions.length * CELL_INTEGERS);
@@ -258,15 +302,20 @@ export function stateParts(
   const valueBytes = numberBytes(valueType);
   const rowFields = valuesTransposed ? [valueBytes, valueRow / valueBytes] : [valueRow, 0];
   const valueHeader = integers(numberTypes.indexOf(valueType), ...rowFields);
+  const cache = (own: readonly number[]): Uint8Array[] => [
+    integers(streams, positions.length),
+    new Uint8Array(cells.buffer),
+    integers(valuesTransposed ? 1 : 0, own.length, ...(version === 4 ? [0, 0] : [])),
+    ...own.flatMap((layer) => [keyHeader, keys[layer]!]),
+    ...own.flatMap((layer) => [valueHeader, values[layer]!]),
+    new Uint8Array((streams - 1) * INTEGER_BYTES),
+  ];
+  const full = [...Array(layers).keys()].filter((layer) => !windowed.includes(layer));
   return [
     integers(MAGIC, version, record.length),
     new Uint8Array(record.buffer),
-    integers(streams, positions.length),
-    new Uint8Array(cells.buffer),
-    integers(valuesTransposed ? 1 : 0, layers, ...(version === 4 ? [0, 0] : [])),
-    ...keys.flatMap((tensor) => [keyHeader, tensor]),
-    ...values.flatMap((tensor) => [valueHeader, tensor]),
-    new Uint8Array((streams - 1) * INTEGER_BYTES),
+    ...cache(full),
+    ...(windowed.length === 0 ? [] : cache(windowed)),
   ];
 }
 

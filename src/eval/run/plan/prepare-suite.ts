@@ -54,7 +54,7 @@ export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
 
 /** Plans arms and users, opens models and stores, and validates the data against them. @throws BenchError */
 export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Promise<PreparedSuite> {
-  const inspection = await task.engines.inspect(task.settings.model);
+  const inspection = await task.engines.inspect(task.settings.model, task.settings.contextTokens);
   const plan = planArms(task, inspection, hooks);
   // Data files are read before the models are loaded, so that mistakes in them show at once.
   const given = task.suite.data === undefined ? await readRunDatasets(task.settings) : undefined;

@@ -43,7 +43,11 @@ export function float64Cells({ layout, positions, keys, values }: SequenceState)
 export function movedCell(cell: Float64Cell, position: number, rotary: Rotary, { headDimension }: KvLayout) {
   const distance = position - cell.position;
   if (distance === 0) return cell;
-  return { ...cell, position, keys: cell.keys.map((keys) => rotated(keys, distance, rotary, headDimension)) };
+  return {
+    ...cell,
+    position,
+    keys: cell.keys.map((keys, layer) => rotated(keys, distance, ownRotary(rotary, layer), headDimension)),
+  };
 }
 
 export function scaledCell(cell: Float64Cell, alpha: number): Float64Cell {
@@ -157,6 +161,12 @@ export function wrongCells(found: readonly Float64Cell[], expected: readonly Flo
   if (!(keys <= bound.deeper)) return `keys differ ${by(keys)}`;
   if (!(values <= bound.deeper)) return `values differ ${by(values)}`;
   return null;
+}
+
+/** Avoids `layerRotary`, so that it finds faults in it. */
+function ownRotary({ windowed, ...rotary }: Rotary, layer: number): Rotary {
+  if (windowed === undefined || windowed.layers.every((other) => other !== layer)) return rotary;
+  return { ...rotary, base: windowed.base, scale: windowed.scale };
 }
 
 function rotated(keys: Float64Array, distance: number, rotary: Rotary, headDimension: number): Float64Array {
