@@ -41,9 +41,14 @@ function stored(folder: TestFolder, name: string): unknown {
   };
 }
 
-it(`ends with the same rows and the same table after ${KILLS} kills at random moments`, async () => {
+it.each([
+  ['without a KV store', []],
+  ['with a KV store', ['--kv-store', 'kv']],
+])(`ends with the same rows and the same table after ${KILLS} kills at random moments, %s`, async (_, options) => {
   using folder = new TestFolder();
-  const whole = await bench(folder, ['--run', 'whole']);
+  // A store holds the KV of earlier runs: each run begins with an empty one.
+  const storeOf = (name: string) => options.map((word) => (word === 'kv' ? folder.file(`kv-${name}`) : word));
+  const whole = await bench(folder, ['--run', 'whole', ...storeOf('whole')]);
   expect(whole.code).toBe(0);
   const expected = stored(folder, 'whole');
 
@@ -55,7 +60,11 @@ it(`ends with the same rows and the same table after ${KILLS} kills at random mo
     let started = false;
     for (;;) {
       const mode = started ? '--resume' : '--run';
-      const session = await bench(folder, [mode, name], kills < KILLS ? random.float() * whole.ms : undefined);
+      const session = await bench(
+        folder,
+        [mode, name, ...storeOf(name)],
+        kills < KILLS ? random.float() * whole.ms : undefined,
+      );
       if (session.code === 0) break;
       if (session.code === null) kills++;
       using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
