@@ -27,20 +27,34 @@ describe('the end of a run', () => {
     expect(text.trimEnd().split('\n').at(-1)).toBe('NOT PROVEN: check negative controls failed');
   });
 
-  it('ends with it that a model answers nothing with the right memories before it', () => {
+  describe('of a model that answers nothing', () => {
     const { arms, run } = runResults;
-    const [rag] = arms;
-    const oracle = (mean: number) => ({
-      ...rag!,
-      arm: 'oracle',
-      metrics: { ...rag!.metrics, exactMatch: { ...rag!.metrics.exactMatch!, mean } },
+    const withMean = (arm: (typeof arms)[0], mean: number) => ({
+      ...arm,
+      metrics: { ...arm.metrics, exactMatch: { ...arm.metrics.exactMatch!, mean } },
     });
-    const ends = (mean: number) =>
-      renderSummary({ ...runResults, run, checks: [], arms: [...arms, oracle(mean)] }, page)
-        .trimEnd()
-        .split('\n')
-        .at(-1);
-    expect(ends(0)).toMatch(/^NO ANSWERS: oracle, given the right memories, has exact match 0 on \d+ items$/i);
-    expect(ends(0.5)).not.toContain('NO ANSWERS');
+    const text = (shown: typeof arms) => renderSummary({ ...runResults, run, checks: [], arms: shown }, page);
+    const end = (shown: typeof arms) => text(shown).trimEnd().split('\n').at(-1);
+    const [rag] = arms as [(typeof arms)[0]];
+
+    it('says so in place of tables, by the oracle', () => {
+      const oracle = (mean: number) => ({ ...withMean(rag, mean), arm: 'oracle' });
+      const nothing = [...arms, oracle(0)];
+      expect(end(nothing)).toMatch(/^NO ANSWERS: oracle, given the right memories, has exact match 0 on \d+ items$/i);
+      expect(text(nothing)).not.toContain('Table 1.');
+      expect(text([...arms, oracle(0.5)])).not.toContain('NO ANSWERS');
+      expect(text([...arms, oracle(0.5)])).toContain('Table 1.');
+    });
+
+    it('says so without an oracle if no arm with memories answers', () => {
+      const others = arms.filter(({ arm }) => arm !== 'oracle');
+      const silent = others.map((arm) => withMean(arm, 0));
+      expect(end(silent)).toMatch(/^NO ANSWERS: all arms with memories have exact match 0 on \d+ items$/i);
+      expect(text(silent)).not.toContain('Table 1.');
+      for (const [place, { traits }] of others.entries()) {
+        const one = silent.map((arm, index) => (index === place ? withMean(arm, 0.1) : arm));
+        expect(text(one).includes('NO ANSWERS')).toBe(traits.retrieves === 'nothing');
+      }
+    });
   });
 });

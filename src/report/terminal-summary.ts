@@ -1,5 +1,5 @@
 import type { RunResults } from '../store/records/run-results.ts';
-import { lackOfProof } from './validity-caveats.ts';
+import { answersNothing, lackOfProof } from './validity-caveats.ts';
 import { comparisonsTables } from './tables/comparisons-tables.ts';
 import { checksTable } from './tables/checks-table.ts';
 import { printable } from '../render/printable.ts';
@@ -45,20 +45,26 @@ function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profil
   return [parts.join(', ')];
 }
 
-/** Renders the end of a run for a terminal: tables, comparisons, checks, verdict, times and notes. */
+/**
+ * Renders the end of a run for a terminal: tables, comparisons, checks, verdict, times and notes. A run in which the model answers
+ * nothing has no tables of arms here: the report has them.
+ */
 export function renderSummary(results: RunResults, page: Terminal): string {
   const { run } = results;
   const lack = lackOfProof(results);
   const wrapped = (text: string) => wrapText(printable(text), page.width);
   const listed = (text: string) => hangingText('- ', printable(text), page.width);
-  const tables = [
-    ...shownTables(results),
-    phrasingTable(results),
-    ...comparisonsTables(results).filter(
-      ({ id }) => !OVER_ALL_TURNS.test(id) && (namesItsMetric(run) || id !== GOLD_COMPARISON),
-    ),
-    checksTable(results),
-  ].filter(({ blocks }) => blocks.length > 0);
+  const tablesOfArms =
+    answersNothing(results) === undefined
+      ? [
+          ...shownTables(results),
+          phrasingTable(results),
+          ...comparisonsTables(results).filter(
+            ({ id }) => !OVER_ALL_TURNS.test(id) && (namesItsMetric(run) || id !== GOLD_COMPARISON),
+          ),
+        ]
+      : [];
+  const tables = [...tablesOfArms, checksTable(results)].filter(({ blocks }) => blocks.length > 0);
   const heading = (text: string) => emphasised(text, page);
   const { retriever, tokenisation } = run;
   const blocks = [

@@ -9,13 +9,23 @@ export function progressText({ users, ofUsers, turns, ofTurns }: NonNullable<Run
 /** Fewer items do not show that a model answers nothing. */
 const FLOOR_ITEMS = 20;
 
-/** A caveat if the model answers nothing even with the right memories, so that quality cannot be compared; else false. */
-function atFloor({ run, arms = [] }: Pick<RunResults, 'run'> & Partial<Pick<RunResults, 'arms'>>): string | false {
+/**
+ * A caveat if the model answers nothing even with the right memories, so that quality cannot be compared. Without an oracle, all
+ * arms that retrieve memories must answer nothing.
+ */
+export function answersNothing({
+  run,
+  arms = [],
+}: Pick<RunResults, 'run'> & Partial<Pick<RunResults, 'arms'>>): string | undefined {
   const { of, label } = primaryMetric(run);
-  const oracle = arms.find(({ arm }) => arm === 'oracle');
-  const value = oracle === undefined ? null : of(oracle.metrics);
-  if (run.unknownQuality !== null || value === null || value.mean > 0 || value.n < FLOOR_ITEMS) return false;
-  return `NO ANSWERS: oracle, given the right memories, has ${label} 0 on ${value.n} items`;
+  const oracle = arms.filter(({ arm }) => arm === 'oracle');
+  const given = oracle.length > 0 ? oracle : arms.filter(({ traits }) => traits.retrieves !== 'nothing');
+  const values = given.flatMap(({ metrics }) => of(metrics) ?? []);
+  const [value] = values;
+  if (run.unknownQuality !== null || value === undefined || values.some(({ mean }) => mean > 0)) return undefined;
+  if (value.n < FLOOR_ITEMS) return undefined;
+  const who = oracle.length > 0 ? 'oracle, given the right memories, has' : 'all arms with memories have';
+  return `NO ANSWERS: ${who} ${label} 0 on ${value.n} items`;
 }
 
 /** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
@@ -27,10 +37,10 @@ export function lackOfProof(
   const shard = run.settings['shard'] as string | undefined;
   const lacks = [
     failed.length > 0 && `NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`,
-    atFloor(results),
+    answersNothing(results),
     run.progress !== undefined && progressText(run.progress),
     shard !== undefined && `SHARD ${shard}: only a part of the run`,
-  ].filter((lack) => lack !== false);
+  ].filter((lack) => lack !== false && lack !== undefined);
   if (lacks.length > 0) return lacks.join('; ');
   return run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${run.status}`;
 }
