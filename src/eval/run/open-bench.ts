@@ -47,9 +47,8 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
   const { parts, place, settings, stores, suite, users } = prepared;
   const { engine, embeddings } = parts;
   const { seed, repeats, topK, threshold } = settings;
-  const openRetriever = (name: string, folder: string) =>
-    openRunRetriever(parts, settings, `${run.id}${place.suffix}${name}`, folder);
-  const retrievalRecorder = new RetrievalRecorder(await openRetriever('', place.folder));
+  const runName = `${run.id}${place.suffix}`;
+  const retrievalRecorder = new RetrievalRecorder(await openRunRetriever(parts, settings, runName, place.folder));
   const { retriever } = retrievalRecorder;
   const keepsTexts = { storesTexts: storesTexts(run) };
   const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
@@ -68,10 +67,16 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     database,
     keeper,
     retrievalRecorder,
-    /** Opens a second retriever like the run's, to test its ranking; undefined if that is not by similarity alone. */
-    openProbeRetriever: ranksBySimilarity(prepared)
-      ? () => openRetriever('/probe', join(place.folder, 'probe'))
-      : undefined,
+    /**
+     * Opens a second retriever like the run's, without its token budget, to test the order of its memories; undefined if that
+     * order is not known: a language model rewrites the questions, or the index is approximate.
+     */
+    openProbeRetriever: isOrderUnknown(prepared)
+      ? undefined
+      : () => {
+          const { retrievalTokens: _, ...withoutBudget } = settings;
+          return openRunRetriever(parts, withoutBudget, `${runName}/probe`, join(place.folder, 'probe'));
+        },
     /** JSON Lines files of the data; undefined if a public data set was converted. */
     dataFiles: dataFiles(prepared),
     sharesStore: stores.shared,
@@ -108,8 +113,9 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
 }
 
 /** True for a retriever that ranks by similarity alone and needs no engine session. */
-function ranksBySimilarity({ settings: { retriever }, parts }: PreparedSuite): boolean {
-  return retriever === 'router' || (retriever === 'hinted' && !usesLanguageModel(parts.preRetrieval.config));
+function isOrderUnknown({ settings: { retriever, cold, coldIndex }, parts }: PreparedSuite): boolean {
+  if (retriever === 'hinted') return usesLanguageModel(parts.preRetrieval.config);
+  return retriever === 'tiered' && cold !== undefined && coldIndex !== 'ivfflat';
 }
 
 function dataFiles({ suite, folder, settings }: PreparedSuite): readonly string[] | undefined {

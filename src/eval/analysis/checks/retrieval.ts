@@ -1,6 +1,6 @@
 import { decided, describeFaults, type OptionalCheck } from './check.ts';
 
-/** Retrieval: planted memories are found nearest first; arms get what was retrieved, in order. Null for older runs. */
+/** Retrieval: planted memories are found in the order that the strategy promises; arms get what was retrieved, in order. Null for older runs. */
 export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: probe } }) => {
   const observed = answered.filter((turn) => turn.observed.asRetrieved !== undefined);
   const faults = describeFaults({
@@ -18,6 +18,6 @@ export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: p
   if (first !== undefined) {
     return decided('retrieval', false, `${wrong.length} of ${questions} planted questions: ${first}`);
   }
-  const planted = `${questions} planted questions get their memories, the nearest first`;
+  const planted = `${questions} planted questions get their memories in the right order`;
   return decided('retrieval', true, `${found}; ${planted}`, `${one}, 1 planted question of ${questions}`);
 };

@@ -1,4 +1,4 @@
-import { expect, test, it } from 'vitest';
+import { describe, expect, test, it } from 'vitest';
 import { checkInput, line, runProbes } from '../../../../test/fixtures/check-input.ts';
 import { presetModels } from '../../../models/default-models.ts';
 import type { Embedder } from '../../../models/embedding/embedder.ts';
@@ -7,9 +7,12 @@ import { TransformersEmbedder } from '../../../models/embedding/transformers-emb
 import type { CheckInput } from '../../analysis/checks/check.ts';
 import { decideChecks } from '../../analysis/checks/decide-checks.ts';
 import { probeEmbedder, probeRetriever } from './retrieval-probes.ts';
-import { MemoryRouter, RouterRetriever } from '../../../retrieval/similarity/memory-router.ts';
+import { type RetrieverName, retrieverNames } from '../../../config/retriever-names.ts';
+import { readPreRetrievalConfig } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { openRetriever } from '../../../retrieval/open-retriever.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import { exactBackend } from '../../../retrieval/vectors/exact-index.ts';
+import { temporaryFolder } from '../../../../test/fixtures/temporary-folder.ts';
 import { replacing } from '../../../../test/fixtures/replacing.ts';
 
 const honest = TransformersEmbedder.open(presetModels.embedder);
@@ -69,29 +72,49 @@ test.each<[string, Parameters<typeof checked>[0], RegExp]>([
 
 const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
 
-/** The probe of a router that changes what it found. */
-function probed(change: (memories: readonly MemorySearchResult[]) => readonly MemorySearchResult[]) {
+const temporary = temporaryFolder();
+
+/** The probe of a retriever that changes what it found. */
+function probed(
+  strategy: RetrieverName,
+  change: (memories: readonly MemorySearchResult[]) => readonly MemorySearchResult[],
+) {
   const open = async () => {
-    const router = new MemoryRouter(embeddings, { backend: exactBackend, topK: 5, threshold: -1 });
-    const retriever = new RouterRetriever(router, embeddings);
+    const retriever = await openRetriever(strategy, {
+      ...{ embeddings, backend: exactBackend, topK: 5, threshold: -1 },
+      ...{ namespace: 'run/probe', folder: temporary.file('probe'), tiers: { coldIndex: 'ivfflat' } },
+      countTokens: (texts) => Promise.resolve(texts.map((text) => text.split(' ').length)),
+      preRetrieval: readPreRetrievalConfig({}, 'defaults'),
+    });
     return replacing(retriever, {
       retrieve: async (query, options) => {
-        const found = await retriever.retrieve(query, { ...options, topK: 100 });
-        return { ...found, memories: change(found.memories).slice(0, options.topK) };
+        const found = await retriever.retrieve(query, options);
+        return { ...found, memories: change(found.memories) };
       },
     });
   };
   return probeRetriever(open, embeddings, ['en', 'zh']);
 }
 
-it('finds nothing wrong with the nearest memories', async () => {
-  expect(await probed((memories) => memories)).toEqual({ questions: 16, wrong: [] });
+describe.each(retrieverNames)('the probe of strategy %s', (strategy) => {
+  it('finds nothing wrong with its order', async () => {
+    expect(await probed(strategy, (memories) => memories)).toEqual({ questions: 16, wrong: [] });
+  });
+
+  // `tiered` has the newest memories first, then the nearest.
+  const first = strategy === 'tiered' ? 10 : 0;
+
+  it.each<[string, Parameters<typeof probed>[1]]>([
+    ['the least similar ones first', (memories) => memories.toReversed()],
+    ['the second neighbour before the first', (memories) => exchanged(memories, first, first + 1)],
+    ['the third neighbour before the second', (memories) => exchanged(memories, first + 1, first + 2)],
+    ['no nearest neighbour', (memories) => memories.toSpliced(first, 1)],
+    ['a memory of another user', (memories) => [...memories, { ...memories[0]!, memoryId: 'other-3' }]],
+  ])('tells %s', async (_, change) => {
+    expect((await probed(strategy, change)).wrong.length).toBeGreaterThan(8);
+  });
 });
 
-it.each<[string, Parameters<typeof probed>[0]]>([
-  ['the least similar ones', (memories) => memories.toReversed()],
-  ['the second before the first', ([first, second, ...others]) => [second!, first!, ...others]],
-  ['the newest first', (memories) => memories.toSorted((a, b) => (a.memoryId < b.memoryId ? 1 : -1))],
-])('tells %s', async (_, change) => {
-  expect((await probed(change)).wrong.length).toBeGreaterThan(8);
-});
+function exchanged(memories: readonly MemorySearchResult[], one: number, other: number): MemorySearchResult[] {
+  return memories.with(one, memories[other]!).with(other, memories[one]!);
+}

@@ -74,8 +74,24 @@ const LONGER: Readonly<Record<KnownLanguage, (sentence: string) => string>> = {
 
 const USER = 'retriever probe';
 const OTHER = 'another user of the retriever probe';
+const TOP_K = 3;
+/** Memories newer than the planted ones, newest first: as many as `tiered` returns for any question. */
+const recentIds = Array.from({ length: 10 }, (_, age) => `recent-${age}`);
 
-/** Adds memories and queries each: it must come first, its longer form second, and no memory of another user at all. */
+/** What a strategy returns first for the sentence at `place`, and the list of passages that `given` is given. */
+function expectation(strategy: string, place: number, sentences: number) {
+  const nearest = [`exact-${place}`, `longer-${place}`];
+  if (strategy === 'tiered') return { ids: [...recentIds, ...nearest] };
+  if (strategy !== 'given') return { ids: nearest };
+  const next = (place + 1) % sentences;
+  const passages = [`longer-${place}`, `exact-${next}`, `exact-${place}`, `longer-${next}`];
+  return { ids: passages.slice(0, TOP_K), passages };
+}
+
+/**
+ * Adds memories and queries each: it must come first and its longer form second. `tiered` puts the newest memories before them,
+ * and `given` must keep the order of its list. No strategy may return a memory of another user.
+ */
 export async function probeRetriever(
   open: () => Promise<Retriever>,
   embeddings: EmbeddingService,
@@ -83,26 +99,33 @@ export async function probeRetriever(
 ): Promise<RetrieverProbe> {
   embeddings.clear();
   const retriever = await open();
+  const { name } = retriever;
   const wrong: string[] = [];
   const sentences = languages.flatMap((language) => SENTENCES[language].map((text) => ({ text, language })));
   try {
-    const planted = sentences.flatMap(({ text, language }, place) => [
-      { memoryId: `exact-${place}`, content: text },
-      { memoryId: `longer-${place}`, content: LONGER[language](text) },
-    ]);
     const metadata = { createdAt: '2026-01-01T00:00:00Z', preference: false };
+    const planted = sentences.flatMap(({ text, language }, place) => [
+      { memoryId: `exact-${place}`, content: text, metadata },
+      { memoryId: `longer-${place}`, content: LONGER[language](text), metadata },
+    ]);
+    const recent = (name === 'tiered' ? recentIds : []).map((memoryId, age) => {
+      const createdAt = `2026-02-${20 - age}T00:00:00Z`;
+      return { memoryId, content: `Note ${age}.`, metadata: { ...metadata, createdAt } };
+    });
     // Not in the order in which they must come back.
-    const shuffled = planted.toReversed();
-    await retriever.addMemories(shuffled.map((memory) => ({ ...memory, metadata, userId: USER })));
+    const shuffled = [...planted, ...recent].toReversed();
+    await retriever.addMemories(shuffled.map((memory) => ({ ...memory, userId: USER })));
     await retriever.addMemories(
       sentences.map(({ text }, place) => ({ memoryId: `other-${place}`, content: text, metadata, userId: OTHER })),
     );
-    const options = { userId: USER, topK: 3, threshold: -1, now: new Date('2026-06-01T00:00:00Z') };
+    const options = { userId: USER, topK: TOP_K, threshold: -1, now: new Date('2026-06-01T00:00:00Z') };
     for (const [place, { text }] of sentences.entries()) {
-      const { memories } = await retriever.retrieve(text, options);
-      const ids = memories.map(({ memoryId }) => memoryId);
-      const isRight = ids[0] === `exact-${place}` && ids[1] === `longer-${place}`;
-      if (!isRight || ids.some((id) => id.startsWith('other-'))) {
+      // `salience` prefers what earlier questions returned.
+      await retriever.reset();
+      const { ids, ...passages } = expectation(name, place, sentences.length);
+      const { memories } = await retriever.retrieve(text, { ...options, ...passages });
+      const isRight = ids.every((id, rank) => memories[rank]?.memoryId === id);
+      if (!isRight || memories.some(({ memoryId }) => memoryId.startsWith('other-'))) {
         wrong.push(`${JSON.stringify(text)} gets ${memories.map(({ content }) => JSON.stringify(content)).join(', ')}`);
       }
     }
