@@ -57,11 +57,11 @@ test('an engine that computes otherwise from run to run is found out', async () 
   const restless = replacing(fake, {
     openSession: async (scope) => {
       const session = await fake.openSession(scope);
-      // The fifth score is that of the first prompt, whole again.
+      // The third score is that of the first prompt, whole again.
       return replacing(session, {
         score: async (tokens, continuation) => {
           const score = await session.score(tokens, continuation);
-          const noise = ++scored === 5 ? 1e-7 : 0;
+          const noise = ++scored === 3 ? 1e-7 : 0;
           return { ...score, logProbabilities: score.logProbabilities.map((value) => value + noise) };
         },
       });
@@ -69,7 +69,7 @@ test('an engine that computes otherwise from run to run is found out', async () 
   });
   const prompt = Array.from({ length: 12 }, (_, index) => 60 + index);
   const { bitwiseEqual, repeated, cuts } = await paritySelfTest(restless, [{ prompt, continuation: [61, 62] }]);
-  expect([cuts, scored, bitwiseEqual]).toEqual([3, 5, false]);
+  expect([cuts, scored, bitwiseEqual]).toEqual([3, 3, false]);
   expect(repeated).toMatchObject({ evaluations: 1, bitwiseEqual: false });
   expect(repeated!.largestDifference).toBeCloseTo(1e-7, 9);
 });

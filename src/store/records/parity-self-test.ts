@@ -4,7 +4,7 @@ import { numbers, object } from './zod-helpers.ts';
 /** How log-probabilities differ when a token sequence is evaluated in two pieces, or once more in one. */
 export const paritySelfTest = object({
   prompts: z.number(),
-  /** Evaluations in two pieces, over all prompts. */
+  /** Places at which prompts were cut, over all prompts. */
   cuts: z.number(),
   /** All these evaluations gave the same bits as the first one in one piece. */
   bitwiseEqual: z.boolean(),

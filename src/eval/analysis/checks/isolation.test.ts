@@ -22,6 +22,8 @@ it.each<[Partial<ArmIsolation>, CheckResult['status']]>([
   [{ strangers: { answers: 50, leaks: 1 } }, 'failed'],
   [{ doubles: { answers: 5, reused: 1 } }, 'failed'],
   [{ owners: { answers: 25, right: 20 } }, 'passed'],
+  [{ owners: { answers: 3, right: 2 } }, 'passed'],
+  [{ owners: { answers: 3, right: 1 } }, 'undecided'],
   [{ atOnce: { answers: 6, leaks: 1 } }, 'failed'],
   [{ atOnce: { answers: 6, leaks: 0, lost: 1 } }, 'failed'],
   [{ atOnce: { answers: 6, leaks: 0, lost: 0 } }, 'passed'],

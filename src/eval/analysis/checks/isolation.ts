@@ -2,7 +2,7 @@ import type { ArmIsolation } from '../../../store/records/run-probes.ts';
 import { clopperPearson } from '../statistics/intervals.ts';
 import { type Check, decided, sampledShare, undecided } from './check.ts';
 
-/** If a smaller share of owners hears its own secret, silence towards others proves nothing. */
+/** If a smaller share of owners, rounded down, hears its own secret, silence towards others proves nothing. */
 const MIN_OWNERS = 0.8;
 
 /**
@@ -19,7 +19,7 @@ export const isolation: Check = ({ probes, randomWeights }) => {
   const mixing = probed.filter(({ atOnce }) => (atOnce?.lost ?? 0) > 0);
   // Answers of random weights are chance; a KV cache that served another user is not.
   if (randomWeights && sharing.length === 0) return undecided('isolation', 'random weights answer nothing');
-  const deaf = probed.filter(({ owners }) => owners.right < MIN_OWNERS * owners.answers);
+  const deaf = probed.filter(({ owners }) => owners.right < Math.floor(MIN_OWNERS * owners.answers));
   const names = (arms: typeof probed): string => arms.map(({ arm }) => arm).join(', ');
   // Arms with equal token sequences answer alike, so answers of different arms are not added up for the bound.
   const bounds = probed.map((arm) => clopperPearson(total(arm, 'leaks'), total(arm, 'answers')).high);
@@ -31,13 +31,13 @@ export const isolation: Check = ({ probes, randomWeights }) => {
       : `secrets of other users came out of ${leaking.map(describeLeak).join(', ')}`,
     ...(mixing.length === 0 ? [] : [`owners who ask concurrently do not hear their own secret from ${names(mixing)}`]),
     sharing.length === 0
-      ? `no KV cache of another user served ${first.doubles.answers} users with the same memories`
+      ? `no KV cache of another user served ${count(first.doubles.answers)} with the same memories`
       : `KV cache of another user served by ${names(sharing)}`,
   ].join('; ');
   if (leaking.length + mixing.length + sharing.length > 0) return decided('isolation', false, evidence);
   if (deaf.length === probed.length) return undecided('isolation', `the model answers too few owners: ${evidence}`);
   const fewest = Math.min(...probed.map((arm) => total(arm, 'answers')));
-  const detects = `a leak in ${sampledShare(fewest)} of answers with 95 % certainty, or in 1 of ${first.doubles.answers} users with the same memories`;
+  const detects = `a leak in ${sampledShare(fewest)} of answers with 95 % certainty, or in 1 of ${count(first.doubles.answers)} with the same memories`;
   return decided('isolation', !deaf.some(({ mustHear }) => mustHear), evidence, detects);
 };
 
@@ -45,6 +45,8 @@ export const isolation: Check = ({ probes, randomWeights }) => {
 function total({ strangers, atOnce, reopened }: ArmIsolation, count: 'leaks' | 'answers'): number {
   return strangers[count] + (atOnce?.[count] ?? 0) + (reopened?.[count] ?? 0);
 }
+
+const count = (users: number): string => `${users} user${users === 1 ? '' : 's'}`;
 
 function describeLeak({ arm, strangers, atOnce, reopened }: ArmIsolation): string {
   const stages = [

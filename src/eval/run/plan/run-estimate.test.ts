@@ -56,13 +56,13 @@ test('a long run includes the isolation probe and suggests a smaller limit; a re
   const probeMs = (9900 * 550) / 600;
   const estimate = estimateRun(users, warmUp, settings);
   expect(estimate).toMatchObject({ users: 20, questions: 240, turns: 480 });
-  expect(estimate.ms).toBeCloseTo(240 * 11_000 + 27 * probeMs, 0);
-  expect(estimate.smaller).toEqual({ limit: 60, ms: 60 * 11_000 + 16 * probeMs });
+  expect(estimate.ms).toBeCloseTo(240 * 11_000 + 26 * probeMs, 0);
+  expect(estimate.smaller).toEqual({ limit: 60, ms: 60 * 11_000 + 11 * probeMs });
   expect(estimateRun(users, warmUp, { ...settings, resumed: true, workers: 1 }).smaller).toBeNull();
 });
 
 test('the isolation probe scales with the questions of the run', () => {
-  expect([12, 60, 239, 240, 480, 2000].map(probeTurns)).toEqual([16, 16, 17, 27, 39, 65]);
+  expect([12, 60, 239, 240, 480, 2000].map(probeTurns)).toEqual([11, 11, 14, 26, 38, 64]);
   // An owner who does not hear the secret must not decide the check.
-  expect(probeSize(1)).toMatchObject({ owners: 5, strangers: 3, doubles: 2 });
+  expect(probeSize(1)).toMatchObject({ owners: 3, strangers: 2, doubles: 1 });
 });

@@ -34,8 +34,9 @@ export interface SelfTestOptions extends CallOptions {
 }
 
 /**
- * Compares probabilities of prompts evaluated whole, cut near each quarter, and for some whole again. Tests four prompts, and
- * more as the budget allows. @throws RangeError without prompts, and for one of fewer than four tokens
+ * Compares probabilities of prompts evaluated whole, cut near each quarter, and for some whole again. A prompt is cut at all
+ * places at once; only if that changes a bit, at each alone, to measure the noise of one cut. Tests four prompts, and more as
+ * the budget allows. @throws RangeError without prompts, and for one of fewer than four tokens
  */
 export async function paritySelfTest(
   engine: Pick<Engine, 'openSession' | 'capabilities' | 'deleteCheckpoint'>,
@@ -46,33 +47,64 @@ export async function paritySelfTest(
   await using session = await engine.openSession('self-test');
   const cut: ScoreDifference[] = [];
   const repeated: ScoreDifference[] = [];
-  // With a sliding window, a restored state has fewer cells than the session had.
-  const isRestored = engine.capabilities.checkpoints && engine.capabilities.truncatesUpTo !== null;
-  let tested = 0;
+  let [tested, cuts] = [0, 0];
   let budgetMs = Infinity;
   const start = performance.now();
   for (const [index, { prompt, continuation }] of prompts.entries()) {
     if (tested >= MIN_PROMPTS && performance.now() - start > budgetMs) break;
-    const evaluate = async (place: number): Promise<SequenceScore> => {
-      await session.clear();
-      await session.evaluate(prompt.slice(0, place), { signal });
-      if (place > 0 && isRestored) await saveAndRestore(engine, session, { signal });
-      return session.score(prompt.slice(place), continuation, { signal });
-    };
+    const evaluate = (...places: readonly number[]) =>
+      scoreInPieces(engine, session, { prompt, continuation, places }, signal);
     const wholeStart = performance.now();
-    const whole = await evaluate(0);
+    const whole = await evaluate();
     if (tested++ === 0) budgetMs = budgetOf(performance.now() - wholeStart);
-    for (const place of cutPlaces(prompt.length, engine.capabilities))
-      cut.push(compareScores(whole, await evaluate(place)));
-    if (index % REPEATED_PROMPTS === 0) repeated.push(compareScores(whole, await evaluate(0)));
+    const places = cutPlaces(prompt.length, engine.capabilities);
+    cuts += places.length;
+    cut.push(...(await cutDifferences(whole, places, evaluate)));
+    if (index % REPEATED_PROMPTS === 0) repeated.push(compareScores(whole, await evaluate()));
     onPrompt?.(tested);
   }
   return {
     prompts: tested,
-    cuts: cut.length,
+    cuts,
     ...mergeDifferences([...cut, ...repeated]),
     repeated: { evaluations: repeated.length, ...mergeDifferences(repeated) },
   };
+}
+
+/** Differences by a cut at all places, and if any bit differs by a cut at each alone. */
+async function cutDifferences(
+  whole: SequenceScore,
+  places: readonly number[],
+  evaluate: (...places: readonly number[]) => Promise<SequenceScore>,
+): Promise<readonly ScoreDifference[]> {
+  const differences: ScoreDifference[] = [];
+  if (haveWholePieces(places)) differences.push(compareScores(whole, await evaluate(...places)));
+  if (differences[0]?.bitwiseEqual === true) return differences;
+  for (const place of places) differences.push(compareScores(whole, await evaluate(place)));
+  return differences;
+}
+
+/** True if no piece between two places is a single token, which kernels for one token evaluate, with other bits. */
+function haveWholePieces(places: readonly number[]): boolean {
+  return places.length > 0 && places.every((place, index) => place - (places[index - 1] ?? 0) >= 2);
+}
+
+/** Scores a continuation of a prompt that is evaluated in pieces, from one place to the next. */
+async function scoreInPieces(
+  engine: Pick<Engine, 'capabilities' | 'deleteCheckpoint'>,
+  session: EngineSession,
+  { prompt, continuation, places }: ContinuedPrompt & { readonly places: readonly number[] },
+  signal: AbortSignal | undefined,
+): Promise<SequenceScore> {
+  // With a sliding window, a restored state has fewer cells than the session had.
+  const isRestored = engine.capabilities.checkpoints && engine.capabilities.truncatesUpTo !== null;
+  const starts = [0, ...places];
+  await session.clear();
+  for (const [piece, end] of places.entries()) {
+    await session.evaluate(prompt.slice(starts[piece], end), { signal });
+    if (isRestored) await saveAndRestore(engine, session, { signal });
+  }
+  return session.score(prompt.slice(starts.at(-1)), continuation, { signal });
 }
 
 async function saveAndRestore(

@@ -22,7 +22,7 @@ const FILLERS = 3;
 /** One owner per this many questions of the run, so that the probe takes a small part of it. */
 const QUESTIONS_PER_OWNER = 40;
 /** With fewer owners, one who does not hear the secret would make the probe prove nothing. */
-const MIN_OWNERS = 5;
+const MIN_OWNERS = 3;
 /** In a run of so many questions, the probe has its largest size in everything but owners and strangers. */
 const FULL_SIZE = 240;
 
@@ -33,7 +33,7 @@ export interface ProbeSize {
   readonly strangers: number;
   /** Owners with a double, who has the same memories. */
   readonly doubles: number;
-  /** Owners, and as many strangers, who ask at the same time. */
+  /** Owners who ask at the same time, with one stranger fewer. */
   readonly atOnce: number;
   /** Owners with another double, who asks in a reopened system; as many strangers ask there. */
   readonly late: number;
@@ -96,14 +96,14 @@ type Answers = ReadonlyMap<Canary, Answer>;
 export function probeSize(questions: number): ProbeSize {
   const owners = Math.min(CANARIES, Math.max(MIN_OWNERS, Math.round(questions / QUESTIONS_PER_OWNER)));
   if (questions >= FULL_SIZE) return { ...largest, owners, strangers: owners };
-  // Two who ask at the same time: one alone could not be mixed up with another owner.
-  return { owners, strangers: 3, doubles: 2, atOnce: 2, late: 1 };
+  // Two owners at the same time: one alone could not be mixed up with another.
+  return { owners, strangers: 2, doubles: 1, atOnce: 2, late: 1 };
 }
 
 /** Turns per arm that the probe takes in a run with this many questions. */
 export function probeTurns(questions: number): number {
   const { owners, strangers, doubles, atOnce, late } = probeSize(questions);
-  return owners + strangers + doubles + 2 * atOnce + 2 * late;
+  return owners + strangers + doubles + 2 * atOnce - 1 + 2 * late;
 }
 
 /** True for an arm that gets memories retrieved for its user: only such an arm could leak another user's. */
@@ -180,7 +180,7 @@ async function probeArm(
   const { owners, strangers, doubles, late } = asking;
   // An owner is first, and one is last: if all got the answer of either, someone would hear another's secret.
   const [first, ...rest] = owners.slice(0, size.atOnce);
-  const together = [first!, ...strangers.slice(0, size.atOnce), ...rest];
+  const together = [first!, ...strangers.slice(0, size.atOnce - 1), ...rest];
   const requests = await Promise.all(together.map((user) => chatRequest(subject, user, signal)));
   const responses = await Promise.all(requests.map((request) => system.chat(request).finally(onAnswer)));
   signal?.throwIfAborted();

@@ -5,7 +5,7 @@ import type { ControlItems } from '../plan/control-items.ts';
 import { takesItem } from '../plan/plan-users.ts';
 
 /** Turns per arm that are proven; all if there are fewer. */
-const MIN_TURNS = 10;
+const MIN_TURNS = 6;
 const SHARE = 0.05;
 
 /** The seeded sample of turns that are proven, however the run is divided. All arms share the drawn questions. */

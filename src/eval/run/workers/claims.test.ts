@@ -23,6 +23,6 @@ test('a turn that is proven counts as two', () => {
   const sample = new TurnSample(asked, arms, { seed: 7, repeats: 1 });
   const proven = ordered(asked, sample).map(({ user }) => sample.has(arms[0]!, user.items[0]!, 0));
   const count = proven.filter(Boolean).length;
-  expect(count).toBe(10);
+  expect(count).toBe(6);
   expect(proven.slice(0, count)).not.toContain(false);
 });
