@@ -11,7 +11,7 @@ import {
   line,
 } from '../../../../test/fixtures/check-input.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { effect } from './effect.ts';
+import { effect } from './arms-have-effect.ts';
 
 const { checked, ofDki } = resultsOf(effect);
 

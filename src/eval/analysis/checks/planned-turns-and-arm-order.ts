@@ -11,7 +11,7 @@ const itemKey = ({
   readonly turn: number;
 }) => `${repeat}/${turn}/${itemId}`;
 
-/** Sample: each planned turn has a row, arms run equally often at each place, the A/A twin evaluates its prompts. */
+/** Sample: each planned turn has one row, each arm runs equally often in each place, the A/A twin evaluates its prompts. */
 export const sample: Check = ({ arms, answered, failed, plan }) => {
   if (plan.shard !== undefined) {
     return undecided('sample', `shard ${plan.shard} has only its own users: the merged run decides`);

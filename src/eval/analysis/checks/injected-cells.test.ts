@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { bothTwice, checkInput, rag, line, runProbes } from '../../../../test/fixtures/check-input.ts';
 import type { CheckResult } from '../../../store/records/run-results.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
-import { cells } from './cells.ts';
+import { cells } from './injected-cells.ts';
 import { numericalParity } from './numerical-parity.ts';
 
 type Tested = Exclude<CellsSelfTest, { readonly missing: string }>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { askedTwice, type Changes, changedTurn, checkInput, line } from '../../../../test/fixtures/check-input.ts';
 import type { EngineAudit } from '../../../store/records/engine-audit.ts';
 import type { CheckInput } from './check.ts';
-import { reuse } from './reuse.ts';
+import { reuse } from './cache-reuse.ts';
 
 const books = (answers: number, counters: number, reused: number | null = 64): EngineAudit => ({
   answers: { evaluated: answers, reused: 64 },

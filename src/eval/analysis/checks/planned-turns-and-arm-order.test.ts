@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { changedTurn, dki, rag, line, resultsOf } from '../../../../test/fixtures/check-input.ts';
 import { failedTurn } from '../../../../test/fixtures/turn-record.ts';
-import { sample } from './sample.ts';
+import { sample } from './planned-turns-and-arm-order.ts';
 
 /** Turns of two arms on four items, in turn first and second. */
 const turns = [0, 1, 2, 3].flatMap((item) =>

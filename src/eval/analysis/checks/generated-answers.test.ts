@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { bothTwice, type Changes, checkInput, line, runProbes } from '../../../../test/fixtures/check-input.ts';
-import { answers } from './answers.ts';
+import { answers } from './generated-answers.ts';
 
 const answer = { sha256: 'aa', asGenerated: true, shortfall: 0 };
 const observed = { answer, sameAgain: true };

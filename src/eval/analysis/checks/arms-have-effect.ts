@@ -50,7 +50,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
   return undecided('effect', `nothing in these data lets ${list(untestable)} differ; ${evidence}`);
 };
 
-/** True if answer, gold likelihood (beyond `floor`), ids or counts differ; the last two not if `makingDiffers`. */
+/** True if answers differ, gold likelihoods differ by more than `floor`, or, unless `makingDiffers`, ids or counts. */
 function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: number, makingDiffers: boolean): boolean {
   if (turn.answer.text !== base.answer.text) return true;
   const [own, other] = [turn.observed.goldLogProbability, base.observed.goldLogProbability];
@@ -132,7 +132,7 @@ function recurs(turns: Turns): boolean {
   return new Set(sets).size < sets.length;
 }
 
-/** The arm to differ from: for settings, the arm with one less; for variants of KV, the plain one; else the baseline. */
+/** The most similar arm: for settings, the arm with one fewer; for variants of KV, the plain one; else the baseline. */
 function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTraits): ArmTraits {
   if (arm.base !== arm.name) {
     const sameBase = arms.filter((other) => other !== arm && other.base === arm.base);
