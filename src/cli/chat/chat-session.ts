@@ -10,6 +10,7 @@ import { openRunRetriever } from '../../eval/run/open-run-retriever.ts';
 import { openRunDatabase } from '../../eval/run/open-run-database.ts';
 import { systemParts } from '../../eval/run/system-parts.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
+import { withTurnState } from '../../eval/run/observe/likelihood-scorer.ts';
 import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
 import type { DisplayTurn } from '../../viewer/turn-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
@@ -159,15 +160,12 @@ export class ChatSession implements AsyncDisposable {
   /** The likeliest tokens at the beginning of an answer, from the KV that the turn left in the session. */
   async #nextTokens({ trace }: ChatResponse): Promise<TurnObservation['nextTokens']> {
     const { bench, session, scoring } = this.#parts;
-    if (trace.prefixPositions === 0) await scoring.clear();
-    else {
-      const checkpoint = await session.checkpoint();
-      await scoring.restore(checkpoint);
-      await bench.engine.deleteCheckpoint(checkpoint);
-      await scoring.truncate(trace.prefixPositions);
-    }
-    const { next } = await scoring.score(trace.suffix, []);
-    return likeliestTexts(bench.engine, next);
+    const { engine } = bench;
+    const { prefixPositions: end, suffix } = trace;
+    if (end === 0) await scoring.clear();
+    const score = () => scoring.score(suffix, []);
+    const { next } = await (end === 0 ? score() : withTurnState({ engine, scoring }, { session, end }, {}, score));
+    return likeliestTexts(engine, next);
   }
 
   /** Deletes the KV of a memory in all arms, and of whole prompts, which may repeat it. @returns the number of deleted entries */

@@ -30,7 +30,7 @@ const OTHER_TYPES: Readonly<Record<number, string>> = {
   20: 'IQ4_NL',
   30: 'BF16',
 };
-const UNSUPPORTED_MODEL = 'use a model with movable KV: architecture llama, qwen2 or qwen3';
+const UNSUPPORTED_MODEL = 'use a model with movable KV: architecture llama, qwen2, qwen3 or qwen3moe';
 const UNSUPPORTED_TYPE = 'store KV in F16 or F32';
 
 /** Format variant of a state file; depends on the llama.cpp build, and on whether llama-server wrote it. */
