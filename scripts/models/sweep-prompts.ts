@@ -13,7 +13,7 @@ import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type RunDatasets, readRunDatasets } from '../../src/data/join-datasets.ts';
 import type { DatasetItem, DatasetUser } from '../../src/data/dataset.ts';
 import { scoreTurn } from '../../src/eval/analysis/metrics/score-turn.ts';
-import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate.ts';
+import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate-mean.ts';
 import { differences } from '../../src/eval/analysis/statistics/observations.ts';
 import { itemQuestion, memoryEntry } from '../../src/eval/run/data-to-system-input.ts';
 import { resolveModelOptions } from '../../src/eval/run/plan/resolve-model-options.ts';

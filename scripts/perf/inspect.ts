@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { BenchError } from '../../src/base/bench-error.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { quantiles } from '../../src/eval/analysis/statistics/estimate.ts';
+import { quantiles } from '../../src/eval/analysis/statistics/estimate-mean.ts';
 import { reportFigures } from '../../src/report/figures/report-figures.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';

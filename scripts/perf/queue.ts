@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { BenchError } from '../../src/base/bench-error.ts';
-import { quantiles } from '../../src/eval/analysis/statistics/estimate.ts';
+import { quantiles } from '../../src/eval/analysis/statistics/estimate-mean.ts';
 import { QueueConnection } from '../../src/store/queue/queue-connection.ts';
 import { SCHEMA } from '../../src/store/queue/queue-schema.ts';
 import { QueueStore } from '../../src/store/queue/queue-store.ts';

@@ -1,4 +1,4 @@
-import { prefixCacheArm as findPrefixCache } from '../eval/analysis/summary/compared-arms.ts';
+import { prefixCacheArm as findPrefixCache } from '../eval/analysis/summary/arms-by-role.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
 
 /** The arm that all others are compared with; undefined if it did not run. */

@@ -1,6 +1,6 @@
 /** Renders the comparison of two runs for a terminal. */
 import type { ArmPair } from '../eval/analysis/compare/arm-pairs.ts';
-import type { RunDifference } from '../eval/analysis/compare/run-differences.ts';
+import type { SetupDifference } from '../eval/analysis/compare/setup-differences.ts';
 import type { ArmFlips, FlippedItem, ItemAnswers, RunsComparison, RunSummary } from '../eval/analysis/compare/compare-runs.ts'; // prettier-ignore
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { printable } from '../render/printable.ts';
@@ -102,7 +102,7 @@ function runsComparisonTables(comparison: RunsComparison): Table[] {
   ].filter(({ rows }) => rows.length > 0);
 }
 
-const differenceInWords = ({ what, a, b }: RunDifference): string => `${what}: ${a} / ${b}`;
+const differenceInWords = ({ what, a, b }: SetupDifference): string => `${what}: ${a} / ${b}`;
 
 /** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
 export function runCaveat({ name, status, failedChecks }: RunSummary): string | undefined {

@@ -516,7 +516,7 @@ export const faults: readonly Fault[] = [
       name: 'ln p of a gold is not divided by its tokens',
       find: 'return isScored ? goldLogProbability / goldTokens.length : null;',
       replace: 'return isScored ? goldLogProbability : null;',
-      tests: ['src/eval/analysis/metrics/planted-answers.test.ts'],
+      tests: ['src/eval/analysis/metrics/answers-with-known-scores.test.ts'],
     },
   ]),
   ...faultsIn('metrics', 'src/eval/analysis/metrics/contains.ts', [
@@ -642,7 +642,7 @@ export const faults: readonly Fault[] = [
       tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse-run.test.ts'],
     },
   ]),
-  ...faultsIn('report', 'src/eval/analysis/statistics/contrast.ts', [
+  ...faultsIn('report', 'src/eval/analysis/statistics/paired-contrast.ts', [
     {
       name: 'the planned contrast adds its two differences',
       find: 'const delta = first!.delta - second!.delta;',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import jstat from 'jstat';
 import { expect, it } from 'vitest';
 import { tangoScore } from '../../src/eval/analysis/statistics/tango-interval.ts';
-import { quantiles } from '../../src/eval/analysis/statistics/estimate.ts';
+import { quantiles } from '../../src/eval/analysis/statistics/estimate-mean.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 import {
   betaQuantile,

@@ -1,4 +1,4 @@
-import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
+import { promptFacts } from '../../eval/analysis/prompt-token-and-memory-counts.ts';
 import { firstDifference, hashIds } from '../../eval/run/observe/post-turn-measurements.ts';
 import { retrievedMemories } from '../../eval/run/observe/write-turns.ts';
 import { type DisplayTurn, turnForDisplay } from '../../viewer/turn-for-display.ts';

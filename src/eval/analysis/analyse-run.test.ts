@@ -7,7 +7,7 @@ import { runResults, type RunResults } from '../../store/records/run-results.ts'
 import type { AnsweredTurn } from '../../store/records/turn-record.ts';
 import { analyseRun } from './analyse-run.ts';
 import type { EndedRun } from './summary/describe-run.ts';
-import type { RunTurns } from './run-turns.ts';
+import type { RunTurns } from './turns-by-arm.ts';
 
 const arms = [
   handmadeTraits('rag'),

@@ -8,7 +8,7 @@ import type { LeakMatrix, Measured } from '../../store/records/suite-measurement
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { IsolationProbe, RunProbes } from '../../store/records/run-probes.ts';
 import { schemaVersion } from '../../store/records/schema-version.ts';
-import { type RunTurns, turnsOfArm } from './run-turns.ts';
+import { type RunTurns, turnsOfArm } from './turns-by-arm.ts';
 import { checkRun } from './checks/decide-checks.ts';
 import { metricsOfRun } from './metrics/run-metrics.ts';
 import { redactResult } from './redact-turn.ts';
@@ -23,7 +23,7 @@ import { designEffects } from './summary/metric-estimates.ts';
 import { contrastResults } from './summary/planned-contrast.ts';
 import { judgeNotes, judgeResults } from './summary/judge-results.ts';
 import { machineDifferences } from './summary/machine-differences.ts';
-import { hasRandomControls, methodResults } from './summary/method-results.ts';
+import { hasRandomControls, methodResults } from './summary/kv-method-results.ts';
 import {
   answerPrefixNotes,
   boundNotes,

@@ -9,7 +9,7 @@ import type { EndedRun } from './summary/describe-run.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
-import type { RunTurns } from './run-turns.ts';
+import type { RunTurns } from './turns-by-arm.ts';
 
 /** Computes results of finished runs. @throws BenchError as `findRuns`, and `not-found` for an unfinished run */
 export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {

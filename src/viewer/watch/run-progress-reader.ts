@@ -2,7 +2,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import { RunProgressRepository } from '../../store/run-progress-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
-import { PartialResults } from '../../eval/analysis/partial-results.ts';
+import { RunningMeans } from '../../eval/analysis/running-means.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
@@ -20,7 +20,7 @@ export class RunProgressReader {
   readonly #name: string;
   readonly #hidden: HiddenTexts;
   #runId = '';
-  #users: PartialResults | undefined;
+  #users: RunningMeans | undefined;
   #added = new Set<string>();
 
   constructor(database: BenchDatabase, name: string, hidden: HiddenTexts = hiddenInReports) {
@@ -66,12 +66,12 @@ export class RunProgressReader {
       .map((turn) => (hides && turn.error !== null ? { ...turn, error: 'failed' } : turn));
   }
 
-  #usersSoFar(run: RunRecord, growth: RunProgressRepository, finished: ReadonlySet<string>): PartialResults {
+  #usersSoFar(run: RunRecord, growth: RunProgressRepository, finished: ReadonlySet<string>): RunningMeans {
     // Starts over for another run, or if turns of a user were deleted: a resumed run repeats unfinished users.
     const isOther = run.id !== this.#runId || [...this.#added].some((userId) => !finished.has(userId));
     if (this.#users === undefined || isOther) {
       this.#runId = run.id;
-      this.#users = new PartialResults(run.plan.arms, primaryMetric(run));
+      this.#users = new RunningMeans(run.plan.arms, primaryMetric(run));
       this.#added = new Set();
     }
     for (const userId of finished) {

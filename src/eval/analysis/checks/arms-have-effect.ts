@@ -1,6 +1,6 @@
 import type { ArmSettings, ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { type Check, decided, undecided } from './check.ts';
 
 /** An arm, and an arm that it must differ from on at least one item if the data allow it. */

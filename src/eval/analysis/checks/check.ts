@@ -2,7 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { CheckName, CheckResult } from '../../../store/records/run-results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { counterpartIn, type Turns, type RunTurns, turnsOfArm } from '../run-turns.ts';
+import { counterpartIn, type Turns, type RunTurns, turnsOfArm } from '../turns-by-arm.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { RunSample } from '../planned-sample.ts';
 

@@ -1,8 +1,8 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { type Turns, turnsOfArm } from '../run-turns.ts';
+import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { mean } from '../statistics/observations.ts';
-import { quantiles } from '../statistics/estimate.ts';
+import { quantiles } from '../statistics/estimate-mean.ts';
 import { type Check, type CheckInput, decided, undecided } from './check.ts';
 
 /** Limit of a system's own time, ms: a base, more for joining blocks, and more for each token and memory. */

@@ -1,9 +1,9 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { AnsweredResult, ItemRecord } from '../../../store/records/turn-record.ts';
-import { type Turns, turnsOfArm } from '../run-turns.ts';
-import { textMetric, type TextMetric } from '../metrics/text-metrics.ts';
-import { estimateShare } from '../statistics/estimate.ts';
+import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
+import { textMetric, type TextMetric } from '../metrics/text-metrics-by-name.ts';
+import { estimateShare } from '../statistics/estimate-mean.ts';
 import { clopperPearson } from '../statistics/intervals.ts';
 import { perItem } from '../statistics/observations.ts';
 import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';

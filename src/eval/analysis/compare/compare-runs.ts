@@ -3,10 +3,10 @@ import type { BenchDatabase } from '../../../store/database.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { readStoredTurns } from '../results-from-stored-turns.ts';
 import { metricDeclaration } from '../../../store/records/run-description.ts';
-import type { Turns } from '../run-turns.ts';
-import { comparedRun, type ComparedRun, type RunAndTurns } from './compared-run.ts';
+import type { Turns } from '../turns-by-arm.ts';
+import { runToCompare, type RunToCompare, type RunAndTurns } from './run-to-compare.ts';
 import { type ArmPair, armPairs } from './arm-pairs.ts';
-import { differentMachines, differentSettings, differentSubjects } from './run-differences.ts';
+import { differentMachines, differentSettings, differentSubjects } from './setup-differences.ts';
 import { metricDifferences } from './metric-differences.ts';
 import { mean } from '../statistics/observations.ts';
 
@@ -22,13 +22,13 @@ export interface ComparisonOptions {
   readonly margin: number;
 }
 
-function summary({ run, failedChecks }: ComparedRun) {
+function summary({ run, failedChecks }: RunToCompare) {
   const { id, name, suite, status } = run;
   const startedAt = new Date(run.startedAt).toISOString();
   return { id, name, suite, status, startedAt, failedChecks, model: run.model.name, dataset: run.dataset.name };
 }
 
-function matchItems(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
+function matchItems(a: RunToCompare, b: RunToCompare, arms: ArmPair) {
   const byItem = (turns: Turns) => new Map(turns.map(({ itemId, item }) => [itemId, item.gold]));
   const [golds, others] = [byItem(a.turns(arms.a)), byItem(b.turns(arms.b))];
   const common = [...golds.keys()].filter((id) => others.has(id));
@@ -40,7 +40,7 @@ function matchItems(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
   };
 }
 
-function pairingNotes(a: ComparedRun, b: ComparedRun, arms: ArmPair): string[] {
+function pairingNotes(a: RunToCompare, b: RunToCompare, arms: ArmPair): string[] {
   const { common, onlyA, onlyB, differentGolds } = matchItems(a, b, arms);
   const [failedA, failedB] = [a.failedTurns(arms.a), b.failedTurns(arms.b)];
   const [nameA, nameB] = [a.run.name, b.run.name];
@@ -53,7 +53,7 @@ function pairingNotes(a: ComparedRun, b: ComparedRun, arms: ArmPair): string[] {
   return notes.flatMap(([count, note]) => (count > 0 ? [`${arm}: ${note}`] : []));
 }
 
-function requireComparable(a: ComparedRun, b: ComparedRun, force: boolean): void {
+function requireComparable(a: RunToCompare, b: RunToCompare, force: boolean): void {
   if (a.run.id === b.run.id) throw new BenchError('bad-option', `"${a.run.name}" is named twice`, 'name two runs');
   const [first] = differentSubjects(a.run, b.run);
   if (first === undefined || force) return;
@@ -64,7 +64,7 @@ function requireComparable(a: ComparedRun, b: ComparedRun, force: boolean): void
 /** Compares two runs item by item. @throws BenchError `bad-option` if not comparable, `not-found` for an arm */
 export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: ComparisonOptions) {
   const { arms, force, seed, margin } = options;
-  const [a, b] = [comparedRun(first), comparedRun(second)];
+  const [a, b] = [runToCompare(first), runToCompare(second)];
   requireComparable(a, b, force);
   const pairs = armPairs(a, b, arms);
   if (pairs.every((pair) => matchItems(a, b, pair).common === 0)) {
@@ -117,7 +117,7 @@ function itemAnswers(turns: Turns) {
   return scores.length === 0 ? null : { answers: turns.map(({ answer }) => answer.text), right: mean(scores) };
 }
 
-function armFlips(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
+function armFlips(a: RunToCompare, b: RunToCompare, arms: ArmPair) {
   const others = Map.groupBy(b.turns(arms.b), ({ itemId }) => itemId);
   const items: FlippedItem[] = [];
   let ties = 0;

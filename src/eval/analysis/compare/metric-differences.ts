@@ -1,12 +1,12 @@
 import type { Comparison } from '../../../store/records/run-results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { counterpartIn, type Turns } from '../run-turns.ts';
+import { counterpartIn, type Turns } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { judgeDifferences, tally } from '../statistics/paired-quality.ts';
-import type { ComparedRun } from './compared-run.ts';
+import type { RunToCompare } from './run-to-compare.ts';
 import type { ArmPair } from './arm-pairs.ts';
 
 /** One metric of one arm in two runs, over the items that both answered: the first run's value minus the second's. */
@@ -83,8 +83,8 @@ function plainDifference(turns: ComparedTurns, metric: string, better: 'higher' 
 
 /** Compares every metric for every pair of arms, item by item; costs on items that were cache hits in both runs. */
 export function metricDifferences(
-  a: ComparedRun,
-  b: ComparedRun,
+  a: RunToCompare,
+  b: RunToCompare,
   pairs: readonly ArmPair[],
   settings: DifferenceSettings,
 ): MetricDifference[] {

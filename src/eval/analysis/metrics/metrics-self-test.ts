@@ -4,8 +4,8 @@ import { holdsWords, wordForm } from '../../../data/split-words.ts';
 import type { CheckResult } from '../../../store/records/run-results.ts';
 import { mean } from '../statistics/observations.ts';
 import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
-import { foolingWays, misjudged, plantAnswer, plantedRefusal, plantedTurn } from './planted-answers.ts';
-import { textMetrics } from './text-metrics.ts';
+import { foolingWays, misjudged, plantAnswer, plantedRefusal, plantedTurn } from './answers-with-known-scores.ts';
+import { textMetrics } from './text-metrics-by-name.ts';
 
 const LANGUAGES = ['en', 'zh'] as const;
 

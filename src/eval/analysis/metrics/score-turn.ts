@@ -6,7 +6,7 @@ import { classifyWrongAnswer } from './classify-wrong-answer.ts';
 import { type AnswerSetting, contains } from './contains.ts';
 import { locomoF1 } from './locomo-f1.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
-import { textMetric } from './text-metrics.ts';
+import { textMetric } from './text-metrics-by-name.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';
 
 export interface ScoredItem {

@@ -2,7 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/records/run-results.ts';
 import { type AnsweredResult, cacheStates, funnelStages, wrongClasses } from '../../../store/records/turn-record.ts';
 import { supersededMetric } from '../metrics/built-in-metrics.ts';
-import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
@@ -10,7 +10,7 @@ import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
 import { type DesignEffects, estimateMetric, qualityEstimates } from './metric-estimates.ts';
 import { latency, meanCost, meanOver, tokenMeans } from './cost-means.ts';
 import type { CacheSplit } from './cache-split.ts';
-import { estimateShare } from '../statistics/estimate.ts';
+import { estimateShare } from '../statistics/estimate-mean.ts';
 import { shareGain, tally } from '../statistics/paired-quality.ts';
 
 const GOLD = 'goldLogProb';

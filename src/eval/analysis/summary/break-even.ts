@@ -1,8 +1,8 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { BreakEven } from '../../../store/records/run-results.ts';
-import { type Turns, turnsOfArm } from '../run-turns.ts';
+import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { countUsers, differences, mean, type Observation, pairItems, perItem } from '../statistics/observations.ts';
-import { prefixCacheArm } from './compared-arms.ts';
+import { prefixCacheArm } from './arms-by-role.ts';
 import { studentQuantile } from '../statistics/distributions.ts';
 import { TAIL } from '../statistics/intervals.ts';
 

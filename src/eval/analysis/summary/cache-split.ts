@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 
 /** Splits the turns of every arm in the same way: by cache hits and misses of the primary arm on the same items. */
 export interface CacheSplit {

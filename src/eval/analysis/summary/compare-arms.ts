@@ -1,10 +1,10 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Comparison, CostName, Verdict } from '../../../store/records/run-results.ts';
-import { counterpartIn, type Turns } from '../run-turns.ts';
+import { counterpartIn, type Turns } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
-import { type ComparedArms, comparedArms, isPlanned } from './compared-arms.ts';
+import { type ArmsByRole, armsByRole, isPlanned } from './arms-by-role.ts';
 import { isPooled } from './metric-estimates.ts';
 import { judgeDifferences, tally } from '../statistics/paired-quality.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
@@ -17,7 +17,7 @@ import { signFlipP } from '../statistics/sign-flip.ts';
 
 const SECONDARY = ['abstention', 'goldLogProb'];
 
-interface ComparisonSettings extends Pick<ComparedArms, 'split' | 'seed'> {
+interface ComparisonSettings extends Pick<ArmsByRole, 'split' | 'seed'> {
   readonly metrics: RunMetrics;
   /** Margin of metrics in %, in points. */
   readonly margin: number;
@@ -48,7 +48,7 @@ export function compareArms(
   arms: readonly ArmTraits[],
   { metrics: { all, primary }, margin, bitwise, split, seed }: ComparisonSettings,
 ): Comparison[] {
-  const compared = comparedArms(answered, arms, { split, seed });
+  const compared = armsByRole(answered, arms, { split, seed });
   if (compared === undefined) return [];
   const { byArm, others, baseline } = compared;
   const base = byArm.get(baseline)!;
@@ -108,7 +108,7 @@ function compareCost(
   cost: ComparedCost,
   opponent: string,
   arms: readonly { readonly name: string; readonly isTested: boolean }[],
-  { byArm, split, twin, baseline, seed }: ComparedArms,
+  { byArm, split, twin, baseline, seed }: ArmsByRole,
 ): Comparison[] {
   const values = (arm: string) => {
     const turns = byArm.get(arm)!;
@@ -138,7 +138,7 @@ function compareCost(
 }
 
 /** Costs of every arm, tested for planned arms that inject: against prefix caching if it ran, else the baseline. */
-function costComparisons(arms: ComparedArms): Comparison[] {
+function costComparisons(arms: ArmsByRole): Comparison[] {
   const { others, baseline, prefixCache } = arms;
   const injects = (arm: ArmTraits): boolean => arm.injects !== 'nothing';
   const withTests = (some: readonly ArmTraits[], isOpponent: boolean) =>

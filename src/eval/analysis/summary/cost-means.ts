@@ -1,8 +1,8 @@
 import type { Cost, PhaseMeans, TokenMeans } from '../../../store/records/run-results.ts';
 import type { Estimate } from '../../../store/records/estimate.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import type { Turns } from '../run-turns.ts';
-import { estimateLatency } from '../statistics/estimate.ts';
+import type { Turns } from '../turns-by-arm.ts';
+import { estimateLatency } from '../statistics/estimate-mean.ts';
 import { mean, perItem } from '../statistics/observations.ts';
 
 /** Mean time, ms. */

@@ -1,5 +1,5 @@
 import type { JudgeProbe, JudgeResults, VerdictAgreement } from '../../../store/records/run-results.ts';
-import { type Turns, turnsOfArm } from '../run-turns.ts';
+import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { judgeMetric } from '../metrics/built-in-metrics.ts';
 
 /** The share of equal verdicts, and kappa: 0 by chance, 1 for full agreement. @see Cohen 1960 */

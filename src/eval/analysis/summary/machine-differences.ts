@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { MachineDifference, MachineKind } from '../../../store/records/run-description.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { holm } from '../statistics/holm.ts';
 import { mean, type Observation, sum, unitTotals } from '../statistics/observations.ts';

@@ -3,9 +3,9 @@ import type { Estimate } from '../../../store/records/estimate.ts';
 import type { QualityEstimates } from '../../../store/records/run-results.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { type Turns, turnsOfArm } from '../run-turns.ts';
+import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { designEffect } from '../statistics/design-effect.ts';
-import { estimateMean, estimateShare } from '../statistics/estimate.ts';
+import { estimateMean, estimateShare } from '../statistics/estimate-mean.ts';
 import { perItem, unitTotals } from '../statistics/observations.ts';
 
 /** Mean and interval of one metric over turns of one arm; null if no turn has a value. */

@@ -1,8 +1,8 @@
 import type { ContrastResults, MeasuredContrast, PlannedContrast } from '../../../store/records/planned-contrast.ts';
 import type { RunDescription } from '../../../store/records/run-description.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { type Turns, turnsOfArm } from '../run-turns.ts';
-import { detectableContrast, type PairedContrast, pairedContrast } from '../statistics/contrast.ts';
+import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
+import { detectableContrast, type PairedContrast, pairedContrast } from '../statistics/paired-contrast.ts';
 import { countUsers, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { shareGain, tally } from '../statistics/paired-quality.ts';
 import { LEVEL, MIN_USERS } from '../statistics/verdict.ts';

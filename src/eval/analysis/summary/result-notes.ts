@@ -3,7 +3,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type AnsweredResult, type RetrievalRecord, selectedByModel } from '../../../store/records/turn-record.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
-import { type Turns, turnsOfArm } from '../run-turns.ts';
+import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 

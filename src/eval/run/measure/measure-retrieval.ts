@@ -8,7 +8,7 @@ import { presetEmbedderName, presetModels } from '../../../models/default-models
 import type { Retriever } from '../../../retrieval/retriever.ts';
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../../store/records/suite-measurements.ts';
 import { ndcgAtK, recallAtK, reciprocalRank } from '../../analysis/metrics/retrieval-metrics.ts';
-import { estimateShare } from '../../analysis/statistics/estimate.ts';
+import { estimateShare } from '../../analysis/statistics/estimate-mean.ts';
 import { pairedTotals } from '../../analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
 import { shareGain } from '../../analysis/statistics/paired-quality.ts';

@@ -9,7 +9,7 @@ import type { ServedLoad, ServingMeasurement } from '../../../store/records/suit
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { RetrievalCounts } from '../../../systems/retrieval-counts.ts';
 import { SystemPool } from '../../../systems/system-pool.ts';
-import { quantiles } from '../../analysis/statistics/estimate.ts';
+import { quantiles } from '../../analysis/statistics/estimate-mean.ts';
 import { systemParts } from '../system-parts.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { memoryEntry } from '../data-to-system-input.ts';

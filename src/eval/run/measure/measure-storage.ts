@@ -6,7 +6,7 @@ import { joinBlocks } from '../../../kv/join-blocks.ts';
 import type { StorageMeasurement } from '../../../store/records/suite-measurements.ts';
 import { requireCells } from '../../../engine/engine-capabilities.ts';
 import { memorySegment } from '../../../systems/prompt/memory-lines.ts';
-import { quantiles } from '../../analysis/statistics/estimate.ts';
+import { quantiles } from '../../analysis/statistics/estimate-mean.ts';
 import type { MeasureContext } from '../suite.ts';
 
 const KV_TYPES: readonly NumberType[] = ['F16', 'F32'];

@@ -9,7 +9,7 @@ import type { ConversationLog } from '../../../systems/conversation-log.ts';
 import type { MetricDefinition } from '../../analysis/metrics/built-in-metrics.ts';
 import type { SuccessRule } from '../../analysis/metrics/score-turn.ts';
 import { checkedValue } from '../../analysis/metrics/registered-metrics.ts';
-import { promptFacts } from '../../analysis/prompt-facts.ts';
+import { promptFacts } from '../../analysis/prompt-token-and-memory-counts.ts';
 import { redactTurn } from '../../analysis/redact-turn.ts';
 import type { Claims } from '../workers/claims.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { deviceName } from '../device-name.ts';
-import type { ComparedRun } from './compared-run.ts';
+import type { RunToCompare } from './run-to-compare.ts';
 
-export interface RunDifference {
+export interface SetupDifference {
   readonly what: string;
   readonly a: string;
   readonly b: string;
@@ -20,7 +20,7 @@ const SHOWN_HASH = 12;
 
 type Values = Readonly<Record<string, unknown>>;
 
-function differing(a: Values, b: Values, keys: readonly string[]): RunDifference[] {
+function differing(a: Values, b: Values, keys: readonly string[]): SetupDifference[] {
   const show = (value: unknown): string =>
     value === undefined ? 'not set' : typeof value === 'string' ? value : JSON.stringify(value);
   return keys
@@ -29,7 +29,7 @@ function differing(a: Values, b: Values, keys: readonly string[]): RunDifference
 }
 
 /** Data and models that differ, so that the runs did not ask the same questions of the same system. */
-export function differentSubjects(a: Subjects, b: Subjects): RunDifference[] {
+export function differentSubjects(a: Subjects, b: Subjects): SetupDifference[] {
   const names = ({ parts, ...whole }: Pick<RunRecord['dataset'], 'name' | 'sha256' | 'parts'>): string =>
     (parts ?? [whole]).map(({ name, sha256 }) => `${name} (${sha256.slice(0, SHOWN_HASH)})`).join(' + ');
   return (['dataset', 'model', 'embedder'] as const)
@@ -38,7 +38,7 @@ export function differentSubjects(a: Subjects, b: Subjects): RunDifference[] {
 }
 
 /** Settings and code that differ: possible causes of different numbers. */
-export function differentSettings(a: ComparedRun, b: ComparedRun): RunDifference[] {
+export function differentSettings(a: RunToCompare, b: RunToCompare): SetupDifference[] {
   const keys = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])];
   return [
     ...differing(a.settings, b.settings, keys.filter((key) => !SUBJECT_SETTINGS.has(key)).sort()),
@@ -47,9 +47,9 @@ export function differentSettings(a: ComparedRun, b: ComparedRun): RunDifference
 }
 
 /** Reasons not to compare times of two runs; none if each ran alone on the same machine. */
-export function differentMachines(a: ComparedRun, b: ComparedRun): RunDifference[] {
-  const machine = ({ run: { environment } }: ComparedRun) => ({ ...environment, compute: deviceName(environment) });
-  const load = ({ settings: { workers } }: ComparedRun) =>
+export function differentMachines(a: RunToCompare, b: RunToCompare): SetupDifference[] {
+  const machine = ({ run: { environment } }: RunToCompare) => ({ ...environment, compute: deviceName(environment) });
+  const load = ({ settings: { workers } }: RunToCompare) =>
     workers === undefined ? 'one process' : `${workers as number} workers at once`;
   const isLoaded = [a, b].some(({ settings }) => settings['workers'] !== undefined);
   return [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { detectableContrast, pairedContrast } from './contrast.ts';
+import { detectableContrast, pairedContrast } from './paired-contrast.ts';
 import type { Pair } from './observations.ts';
 
 /** Pairs by user: `+` only the first arm is right, `-` only the second, `.` both. */

@@ -2,12 +2,12 @@ import type { TurnValue } from '../../store/run-progress-repository.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import { designEffect } from './statistics/design-effect.ts';
-import { estimateMean, estimateShare } from './statistics/estimate.ts';
+import { estimateMean, estimateShare } from './statistics/estimate-mean.ts';
 import { type Observation, perItem, unitTotals } from './statistics/observations.ts';
 import { isPooled } from './summary/metric-estimates.ts';
 
 /** Means of one metric by arm while a run goes on, updated with the turns of each finished user. */
-export class PartialResults {
+export class RunningMeans {
   readonly #metric: Pick<MetricDeclaration, 'unit'>;
   readonly #arms: readonly { readonly traits: ArmTraits; n: number; errors: number; readonly values: Observation[] }[];
 

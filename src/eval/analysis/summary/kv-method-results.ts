@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { evidenceRanks, type MethodResults } from '../../../store/records/run-results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import type { Turns } from '../run-turns.ts';
+import type { Turns } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { holm } from '../statistics/holm.ts';
@@ -9,14 +9,14 @@ import { countUsers, mean, pairItems, perItem } from '../statistics/observations
 import { pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { type ComparedArms, comparedArms } from './compared-arms.ts';
+import { type ArmsByRole, armsByRole } from './arms-by-role.ts';
 import type { CacheSplit } from './cache-split.ts';
 import { type DesignEffects, estimateMetric } from './metric-estimates.ts';
 import { asDifference, gain, pooledEffect, tally } from '../statistics/paired-quality.ts';
 
 type AgainstRandom = NonNullable<MethodResults['againstRandom']>;
 
-interface MethodSettings extends Pick<ComparedArms, 'split' | 'seed'> {
+interface MethodSettings extends Pick<ArmsByRole, 'split' | 'seed'> {
   readonly primary: MetricDefinition;
   readonly effects: DesignEffects;
 }
@@ -27,7 +27,7 @@ export function methodResults(
   arms: readonly ArmTraits[],
   { primary, effects, split, seed }: MethodSettings,
 ): MethodResults[] {
-  const compared = comparedArms(answered, arms, { split, seed });
+  const compared = armsByRole(answered, arms, { split, seed });
   if (compared === undefined) return [];
   const { byArm, baseline } = compared;
   const random = compareWithRandom(primary, arms, compared);
@@ -52,7 +52,7 @@ export function methodResults(
 }
 
 /** Compares each method with as many random tokens, by arm name; deployable methods form one family of tests. */
-function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[], { byArm, seed }: ComparedArms) {
+function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[], { byArm, seed }: ArmsByRole) {
   const compared = arms.flatMap((arm) => {
     const control = randomControl(arm, arms);
     const [own, others] = [byArm.get(arm.name), byArm.get(control?.name ?? '')];

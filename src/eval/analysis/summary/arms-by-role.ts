@@ -1,8 +1,8 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Turns } from '../run-turns.ts';
+import type { Turns } from '../turns-by-arm.ts';
 import type { CacheSplit } from './cache-split.ts';
 
-export type ComparedArms = NonNullable<ReturnType<typeof comparedArms>>;
+export type ArmsByRole = NonNullable<ReturnType<typeof armsByRole>>;
 
 export function isPlanned({ comparison }: Pick<ArmTraits, 'comparison'>): boolean {
   return comparison === 'planned' || comparison === 'primary';
@@ -14,11 +14,7 @@ export function prefixCacheArm<Traits extends Pick<ArmTraits, 'comparison' | 'in
 }
 
 /** Groups turns by arm and names the roles that comparisons need; undefined without a baseline. */
-export function comparedArms(
-  answered: Turns,
-  arms: readonly ArmTraits[],
-  settings: { split: CacheSplit; seed: number },
-) {
+export function armsByRole(answered: Turns, arms: readonly ArmTraits[], settings: { split: CacheSplit; seed: number }) {
   const byArm = Map.groupBy(answered, ({ arm }) => arm);
   const ran = arms.filter(({ name }) => byArm.has(name));
   const baseline = ran.find(({ comparison }) => comparison === 'baseline')?.name;

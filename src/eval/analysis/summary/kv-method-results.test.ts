@@ -5,7 +5,7 @@ import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import { splitByCache } from './cache-split.ts';
-import { randomControl, hasRandomControls, describeMethod, methodResults } from './method-results.ts';
+import { randomControl, hasRandomControls, describeMethod, methodResults } from './kv-method-results.ts';
 
 const traitsOf = (...names: string[]): readonly ArmTraits[] =>
   armRegistry.named(names, { alpha: 1, gatingThreshold: 0 }).map(({ traits }) => traits);

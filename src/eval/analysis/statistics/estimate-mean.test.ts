@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { estimateLatency, estimateMean, estimateShare, quantiles } from './estimate.ts';
+import { estimateLatency, estimateMean, estimateShare, quantiles } from './estimate-mean.ts';
 
 const items = (value: (index: number) => number) =>
   Array.from({ length: 100 }, (_, index) => ({ userId: `u${index % 20}`, value: value(index) }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
-import { misjudged, plantedTurn } from './planted-answers.ts';
+import { misjudged, plantedTurn } from './answers-with-known-scores.ts';
 
 const golds = ['Brenko', 'TX-4500', 'a software engineer', 'Port Dral'];
 

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import type { Turns, RunTurns } from '../run-turns.ts';
+import type { Turns, RunTurns } from '../turns-by-arm.ts';
 import { checkRun } from '../checks/decide-checks.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import { redactResult } from '../redact-turn.ts';
@@ -13,7 +13,7 @@ export interface RunAndTurns {
 }
 
 /** Prepares a run for a comparison; of an unfinished run, the turns that it has. */
-export function comparedRun({ run, turns }: RunAndTurns) {
+export function runToCompare({ run, turns }: RunAndTurns) {
   const { arms, armsNotRun, settings, metricsVersion = 1 } = run.plan;
   const { probes } = run;
   const metrics = metricsOfRun({ dataset: run.dataset, ...run.plan });
@@ -37,4 +37,4 @@ export function comparedRun({ run, turns }: RunAndTurns) {
   };
 }
 
-export type ComparedRun = ReturnType<typeof comparedRun>;
+export type RunToCompare = ReturnType<typeof runToCompare>;
