@@ -5,8 +5,12 @@ const MIN_NORMAL = 0x38800000;
 const BIAS = 0x38000000;
 const LARGEST_HALF = 0x7bff;
 
-/** The bits of the nearest half-precision number, ties to even, at most the largest finite one. @see IEEE 754, binary16 */
+/**
+ * The bits of the nearest half-precision number, ties to even, at most the largest finite one.
+ * @throws RangeError for NaN and infinity @see IEEE 754, binary16
+ */
 export function encodeFloat16(number: number): number {
+  if (!Number.isFinite(number)) throw new RangeError(`${number} is not finite`);
   single[0] = number;
   const sign = (singleBits[0]! >>> 16) & 0x8000;
   const magnitude = singleBits[0]! & 0x7fffffff;

@@ -51,6 +51,19 @@ describe.each(quantisedTypes)('%s', (type) => {
     for (const cell of left.positions.keys()) expect(all).toContain(JSON.stringify(keysOfCell(part, 0, cell)[1]));
   });
 
+  it.each([
+    ['keys', NaN],
+    ['values', Infinity],
+    ['keys', -Infinity],
+    ['values', 65_504 * 128],
+  ] as const)('refuses %s with %d', (kind, number) => {
+    const layout = { ...smallLayout, keyType: 'F32', valueType: 'F32' } as const;
+    const state = plainState(layout, ids);
+    const { buffer, byteOffset, byteLength } = state[kind][0]!;
+    new DataView(buffer, byteOffset, byteLength).setFloat32(4, number, true);
+    expect(() => writeQuantised(state, type)).toThrow(expect.objectContaining({ code: 'bad-state' }));
+  });
+
   it('refuses bytes that are cut short, or of another format', () => {
     const bytes = writeQuantised(plainState(smallLayout, ids), type);
     const cutShort = [-1, 20, 0].map((end) => bytes.slice(0, end));

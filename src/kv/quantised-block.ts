@@ -1,3 +1,5 @@
+import { BenchError } from '../base/bench-error.ts';
+import { hasFiniteNumbers } from '../engine/finite-numbers.ts';
 import {
   cellBytes,
   type KvLayout,
@@ -14,6 +16,9 @@ import { encodeFloat16, readNumbers } from '../base/float16.ts';
 import { GROUP, groupBytes, SCALE_BYTES, wasm } from './kernels.ts';
 import { kernelChoice } from './choose-kernels.ts';
 import { unusableNumbers } from './rotate-keys.ts';
+
+/** The largest finite half-precision number. */
+const LARGEST_SCALE = 65_504;
 
 function quantisedBytes(numbers: number, type: QuantisedType): number {
   return Math.ceil(numbers / GROUP) * groupBytes[type];
@@ -37,6 +42,7 @@ const quantisedFormat: BlockFormat = {
  * Quantises numbers in ggml's groups of 32. `q8_0`: the scale is the largest magnitude ÷ 127; each number is an 8-bit integer.
  * `q4_0`: the scale is the number with the largest magnitude ÷ −8; a byte holds two 4-bit numbers of a group, number i in its
  * lower and number i + 16 in its upper half. An incomplete last group is padded with zeros. Arithmetic is that of ggml, in 32 bits.
+ * @throws BenchError `bad-state` if a scale is over 65,504, the largest number of 16 bits
  * @see ggml, `quantize_row_q8_0_ref` and `quantize_row_q4_0_ref`
  */
 export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array {
@@ -48,6 +54,7 @@ export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array
     const extreme = group.reduce((most, number) => (Math.abs(number) > Math.abs(most) ? number : most), 0);
     const scale = Math.fround(type === 'q8_0' ? Math.abs(extreme) / 127 : extreme / -8);
     const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
+    if (Math.abs(scale) > LARGEST_SCALE) throw unquantisable(type, 'too large');
     const half = encodeFloat16(scale);
     bytes.set([half & 0xff, half >> 8], at);
     const levels = bytes.subarray(at + SCALE_BYTES, at + groupBytes[type]);
@@ -59,6 +66,11 @@ export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array
     }
   }
   return bytes;
+}
+
+function unquantisable(type: QuantisedType, why: string): BenchError {
+  const message = `KV cannot be stored as ${type}: it has keys or values that are ${why}`;
+  return new BenchError('bad-state', message, 'use another model file, or an arm without @store');
 }
 
 function roundAwayFromZero(number: number): number {
@@ -73,8 +85,10 @@ function fourBits(number: number): number {
  * Quantises cells into the bytes that memory and disk store: the header of a block file with the quantised type, positions,
  * tokens, then keys and values of each layer as [cell][head][dimension]. Each head begins a new group, since the heads of a cell
  * may hold different tokens.
+ * @throws BenchError `bad-state` for numbers that are not finite, or too large
  */
 export function writeQuantised(state: SequenceState, type: QuantisedType): Uint8Array<ArrayBuffer> {
+  if (!hasFiniteNumbers(state)) throw unquantisable(type, 'not finite');
   const { layout, keys, values } = state;
   const cells = state.positions.length;
   const dimension = layout.headDimension;

@@ -38,6 +38,14 @@ async function failure(from: SourceFormat, path: string, more: Partial<Conversio
   return message.replace(path, 'f');
 }
 
+test.each(['not a language', ''])('a language that is none, %j, is named by its option', async (language) => {
+  const path = folder.file('a.jsonl');
+  writeFileSync(path, '{"question":"Who?","answer":"Ann"}');
+  expect(await failure('jsonl', path, { language })).toBe(
+    `--language ${JSON.stringify(language)}: expected a language tag`,
+  );
+});
+
 describe('CSV', () => {
   test('keeps quotes, line breaks, emoji and Chinese, and finds evidence by row, by repeat and by text', async () => {
     const { user, notes, ...counts } = await converted('csv', join(fixtures, 'memories.csv'));

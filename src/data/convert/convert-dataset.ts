@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { grammarFor } from '../../base/language-phrasings.ts';
-import { type Language, knownLanguage } from '../../base/language.ts';
+import { type Language, isLanguageTag, knownLanguage } from '../../base/language.ts';
 import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../../config/public-datasets.ts';
 import { recordSchemas } from '../record-schemas.ts';
 import { writeLines } from '../write-lines.ts';
@@ -40,7 +40,11 @@ export interface ConversionOptions extends Omit<ConversionSource, 'name'> {
 
 export type Conversion = Awaited<ReturnType<typeof convertDataset>>;
 
-function requireFittingOptions({ from, map, errata }: ConversionSource): void {
+function requireFittingOptions({ from, map, errata, language }: ConversionSource): void {
+  if (!isLanguageTag(language)) {
+    const message = `--language ${JSON.stringify(language)}: expected a language tag`;
+    throw new BenchError('bad-option', message, 'write a tag such as en, zh, de or pt-BR');
+  }
   if (isPublicDataset(from) && map !== undefined) {
     throw new BenchError('bad-option', `--map: files of ${from} have fixed field names`, 'leave it out');
   }

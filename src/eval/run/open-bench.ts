@@ -77,7 +77,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
           const { retrievalTokens: _, ...withoutBudget } = settings;
           return openRunRetriever(parts, withoutBudget, `${runName}/probe`, join(place.folder, 'probe'));
         },
-    /** JSON Lines files of the data; undefined if a public data set was converted. */
+    /** Files of the data; undefined if a public data set was converted. */
     dataFiles: dataFiles(prepared),
     sharesStore: stores.shared,
     /** Deletes the KV of a user that an interrupted process of this run wrote. */

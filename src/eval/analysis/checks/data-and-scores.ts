@@ -14,7 +14,7 @@ export const data: OptionalCheck = ({ probes: { reread } }) => {
   const { turns, questions, withoutFile } = reread;
   const faults = listed(reread.data);
   if (faults !== '') return decided('data', false, `turns differ from the data file: ${faults}`);
-  if (withoutFile > 0) return undecided('data', `${withoutFile} of ${turns} turns have no data file in JSON Lines`);
+  if (withoutFile > 0) return undecided('data', `${withoutFile} of ${turns} turns have no data file in JSON`);
   return decided(
     'data',
     true,
@@ -30,7 +30,7 @@ export const scores: OptionalCheck = ({ probes: { reread } }) => {
   const faults = listed(reread.scores);
   if (faults !== '')
     return decided('scores', false, `stored scores differ from those of the stored answers: ${faults}`);
-  if (withoutFile > 0) return undecided('scores', `${withoutFile} of ${turns} turns have no data file in JSON Lines`);
+  if (withoutFile > 0) return undecided('scores', `${withoutFile} of ${turns} turns have no data file in JSON`);
   if (withoutTexts > 0) return undecided('scores', 'the answers are stored as hashes, which cannot be scored again');
   return decided(
     'scores',

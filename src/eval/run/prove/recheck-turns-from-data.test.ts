@@ -90,9 +90,30 @@ describe('a turn that says what its file says', () => {
     expect(await held([turn()], true, gzipSync(text))).toEqual(PASSED);
   });
 
+  it('passes where the file is one JSON list, also packed, and fails as it does for lines', async () => {
+    const list = `[\n${text.split('\n').join(',\n')}\n]\n`;
+    expect(await held([turn()], true, list)).toEqual(PASSED);
+    expect(await held([turn()], true, gzipSync(list))).toEqual(PASSED);
+    expect((await held([turn({ item: { ...turn().item, gold: 'Oslo' } })], true, list))[0]).toMatch(/other golds/);
+  });
+
+  it('passes where other users have the same ids', async () => {
+    const others = text
+      .split('\n')
+      .slice(1)
+      .map((line) => line.replaceAll(user, 'u-2'));
+    using folder = new TestFolder();
+    writeFileSync(folder.file('data.jsonl'), [text, ...others].join('\n'));
+    const lines = await rereadDataFiles([folder.file('data.jsonl')], new Set([user]));
+    // Only the memories and questions of the users asked for are kept.
+    expect([...lines!.users.keys()]).toEqual([user]);
+    expect([...lines!.memories.keys()]).toEqual(['m-1', 'm-2', 'm-9', 'm-later'].map((id) => `${user}:${id}`));
+    expect(lines!.users.get(user)!.items).toMatchObject([{ itemId: `${user}:i-7`, evidence: [`${user}:m-2`] }]);
+  });
+
   it('is undecided without a file, and its scores without texts', async () => {
     expect(await held([turn()], true, '[1]')).toEqual(
-      ['1 of 1 turns have no data file in JSON Lines', '1 of 1 turns have no data file in JSON Lines'].map(
+      ['1 of 1 turns have no data file in JSON', '1 of 1 turns have no data file in JSON'].map(
         (words) => `undecided: ${words}`,
       ),
     );

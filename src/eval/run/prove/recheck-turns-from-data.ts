@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { createGunzip } from 'node:zlib';
 import { privateTextHash } from '../../../base/private-text-hash.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
+import { jsonElements } from '../../../data/json-elements.ts';
+import { fileText } from '../../../data/text-file.ts';
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
 import type { AnsweredTurn, Scores } from '../../../store/records/turn-record.ts';
 import { type StoredTurn, TurnRepository } from '../../../store/turn-repository.ts';
@@ -34,7 +33,7 @@ interface UserLines {
   readonly memories: Map<string, FileMemory>;
 }
 
-/** Data files read once more, by code that shares nothing with the reader of data sets. */
+/** Data files read once more, by code that shares only unpacking and the splitting of a JSON list with the reader of data sets. */
 export interface DataLines {
   readonly users: ReadonlyMap<string, UserLines>;
   /** Memories of all these users by id; of equal ids, the last line. */
@@ -48,69 +47,91 @@ type WrittenLine = Partial<Omit<FileItem, 'golds'> & FileMemory> & {
   readonly aliases?: readonly string[];
 };
 
-/** Reads the lines of these users; undefined if a file is not JSON Lines. */
+/** Reads the records of these users, twice, so that no others are held in memory; undefined if a file has other records. */
 export async function rereadDataFiles(files: readonly string[], users: ReadonlySet<string>) {
   const found = new Map<string, UserLines>();
   const memories = new Map<string, FileMemory>();
-  for (const file of files) {
-    const lines: WrittenLine[] = [];
-    const bytes = createReadStream(file);
-    try {
-      const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes;
-      for await (const text of createInterface({ input })) {
-        const line = parseLine(text);
-        if (line !== undefined) lines.push(line);
-      }
-      for (const line of withUniqueIds(lines)) {
+  try {
+    for (const file of files) {
+      const shared = await sharedIds(file);
+      for await (const written of writtenRecords(file)) {
+        const line = withUniqueIds(written, shared);
         if (!users.has(line.userId!)) continue;
         const own = found.get(line.userId!) ?? { items: [], memories: new Map<string, FileMemory>() };
         found.set(line.userId!, own);
         if (isItem(line)) own.items.push(fileItem(line));
         else [own.memories, memories].forEach((all) => all.set(line.memoryId!, line as FileMemory));
       }
-    } catch {
-      return undefined;
-    } finally {
-      bytes.destroy();
     }
+  } catch {
+    return undefined;
   }
   return { users: found, memories };
 }
 
-/** Parses a memory or question; undefined for the header, and for an empty line. @throws Error for any other line */
-function parseLine(text: string): WrittenLine | undefined {
-  if (text.trim() === '') return undefined;
-  const line = JSON.parse(text.replace(/^\ufeff/, '')) as WrittenLine;
-  if (line.type === 'dataset') return undefined;
-  if (line.userId === undefined) throw new Error('a line without a user');
-  return line;
+/** Memories and questions of JSON Lines or one JSON list, without the header. @throws Error for any other record */
+async function* writtenRecords(file: string): AsyncGenerator<WrittenLine> {
+  for await (const record of (await isList(file)) ? jsonElements(file, 'expected records') : parsedLines(file)) {
+    const line = record as WrittenLine;
+    if (line.type === 'dataset') continue;
+    if (line.userId === undefined) throw new Error('a record without a user');
+    yield line;
+  }
+}
+
+async function isList(file: string): Promise<boolean> {
+  for await (const text of fileText(file)) {
+    if (text.trim() !== '') return text.trimStart().startsWith('[');
+  }
+  return false;
+}
+
+async function* parsedLines(file: string): AsyncGenerator {
+  let rest = '';
+  for await (const text of fileText(file)) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line);
+  }
+  if (rest.trim() !== '') yield JSON.parse(rest);
+}
+
+const idKinds = ['memoryId', 'itemId'] as const;
+
+type SharedIds = Readonly<Record<(typeof idKinds)[number], ReadonlySet<string>>>;
+
+/** Ids that several users of a file share. */
+async function sharedIds(file: string): Promise<SharedIds> {
+  const owners = { memoryId: new Map<string, string>(), itemId: new Map<string, string>() };
+  const shared = { memoryId: new Set<string>(), itemId: new Set<string>() };
+  for await (const line of writtenRecords(file)) {
+    const userId = line.userId!.normalize();
+    for (const kind of idKinds) {
+      const id = line[kind]?.normalize();
+      if (id === undefined) continue;
+      const owner = owners[kind].get(id);
+      if (owner === undefined) owners[kind].set(id, userId);
+      else if (owner !== userId) shared[kind].add(id);
+    }
+  }
+  return shared;
 }
 
 /** Renames ids that several users share, as a run does: `ann:m1`. */
-function* withUniqueIds(lines: readonly WrittenLine[]): Generator<WrittenLine> {
-  const owners: Record<'memoryId' | 'itemId', Map<string, Set<string>>> = { memoryId: new Map(), itemId: new Map() };
-  const kinds = ['memoryId', 'itemId'] as const;
-  for (const line of lines) {
-    for (const kind of kinds) {
-      const id = line[kind]?.normalize();
-      if (id !== undefined) owners[kind].set(id, (owners[kind].get(id) ?? new Set()).add(line.userId!.normalize()));
-    }
-  }
-  for (const line of lines) {
-    const userId = line.userId!.normalize();
-    const own = (kind: (typeof kinds)[number], given: string): string => {
-      const id = given.normalize();
-      return (owners[kind].get(id)?.size ?? 0) > 1 ? `${userId}:${id}` : id;
-    };
-    const { memoryId, itemId, evidence } = line;
-    yield {
-      ...line,
-      userId,
-      ...(memoryId === undefined ? {} : { memoryId: own('memoryId', memoryId) }),
-      ...(itemId === undefined ? {} : { itemId: own('itemId', itemId) }),
-      ...(evidence === undefined ? {} : { evidence: evidence.map((id) => own('memoryId', id)) }),
-    };
-  }
+function withUniqueIds(line: WrittenLine, shared: SharedIds): WrittenLine {
+  const userId = line.userId!.normalize();
+  const own = (kind: (typeof idKinds)[number], given: string): string => {
+    const id = given.normalize();
+    return shared[kind].has(id) ? `${userId}:${id}` : id;
+  };
+  const { memoryId, itemId, evidence } = line;
+  return {
+    ...line,
+    userId,
+    ...(memoryId === undefined ? {} : { memoryId: own('memoryId', memoryId) }),
+    ...(itemId === undefined ? {} : { itemId: own('itemId', itemId) }),
+    ...(evidence === undefined ? {} : { evidence: evidence.map((id) => own('memoryId', id)) }),
+  };
 }
 
 const isItem = ({ itemId }: WrittenLine): boolean => itemId !== undefined;
