@@ -26,7 +26,13 @@ test('a prompt evaluated in pieces gives the bits of the whole one', async () =>
 test('of a slow model as many prompts are tested as the budget allows, and the result says how many', async () => {
   const [prompt, continuation] = await idsOf(['[1] Ann lives in Leeds.\n\nUser: Where?\n\nAI:', ' In Leeds.']);
   const prompts = Array.from({ length: 6 }, () => ({ prompt: prompt!, continuation: continuation! }));
-  expect(await paritySelfTest(engine, prompts, { budgetOf: () => 0 })).toMatchObject({ prompts: 4, cuts: 12 });
+  const steps: string[] = [];
+  const onPrompt = (done: number, total: number): number => steps.push(`${done} of ${total}`);
+  expect(await paritySelfTest(engine, prompts, { budgetOf: () => 0, onPrompt })).toMatchObject({
+    prompts: 4,
+    cuts: 12,
+  });
+  expect(steps).toEqual(['1 of 4', '2 of 4', '3 of 4', '4 of 4']);
   expect(await paritySelfTest(engine, prompts)).toMatchObject({ prompts: 6, cuts: 18 });
 });
 

@@ -29,8 +29,8 @@ const SHARE = 0.02;
 export interface SelfTestOptions extends CallOptions {
   /** Time budget in ms, from the time to evaluate one prompt whole. Default: no limit. */
   readonly budgetOf?: (wholeMs: number) => number;
-  /** Called with the number of tested prompts after each. */
-  readonly onPrompt?: (done: number) => void;
+  /** Called after each prompt with the number of tested ones, and of those for which the budget is expected to last. */
+  readonly onPrompt?: ((done: number, total: number) => void) | undefined;
 }
 
 /**
@@ -61,7 +61,8 @@ export async function paritySelfTest(
     cuts += places.length;
     cut.push(...(await cutDifferences(whole, places, evaluate)));
     if (index % REPEATED_PROMPTS === 0) repeated.push(compareScores(whole, await evaluate()));
-    onPrompt?.(tested);
+    const affordable = Math.ceil((budgetMs * tested) / (performance.now() - start));
+    onPrompt?.(tested, Math.min(prompts.length, Math.max(MIN_PROMPTS, tested, affordable)));
   }
   return {
     prompts: tested,

@@ -156,10 +156,9 @@ async function modelSelfTest(
   if (stored !== undefined) return stored;
   const turns = planned.reduce((sum, user) => sum + user.turns, 0);
   const cells = await testCells(engine, samples, continuations, { signal });
-  onStep?.(1, prompts.length + 1);
   const parity = await paritySelfTest(engine, prompts, {
     budgetOf: (wholeMs: number) => selfTestBudgetMs(wholeMs, turns),
-    onPrompt: (done) => onStep?.(1 + done, prompts.length + 1),
+    onPrompt: onStep,
     signal,
   });
   const tests = { parity, ...cells };
