@@ -7,7 +7,7 @@ import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { CallOptions, EngineSession } from './engine-session.ts';
 import { type Engine, type FirstLayersOptions, firstLayersCapability, type TokenizeRequest } from './engine.ts';
-import type { PromptLedger } from './http/prompt-ledger.ts';
+import type { PromptTokenLedger } from './http/prompt-token-ledger.ts';
 import type { EngineKvStorage } from './llama-state/engine-kv-storage.ts';
 import type { TokenIds } from './token-id.ts';
 import { meterSum, TokenCounter, type TokenMeter } from './token-meter.ts';
@@ -20,7 +20,7 @@ export interface EngineParts {
   /** Missing if KV cannot leave the engine. */
   readonly states?: EngineKvStorage;
   /** Missing if the engine has no token counters to compare with. */
-  readonly ledger?: PromptLedger;
+  readonly ledger?: PromptTokenLedger;
 }
 
 /** Code shared by all engines: session slots, summed counts, closing. */

@@ -79,8 +79,8 @@ const CELL_GROUP = 64;
 export type CutLimits = Pick<EngineCapabilities, 'exactCuts' | 'slidingWindowTokens'>;
 
 /**
- * The largest place of at most `tokens` tokens from the start of a session where cutting, saving and restoring it changes no bit. If no
- * cut is exact: `tokens`, or the largest place where at least restoring is exact.
+ * The longest prefix of at most `tokens` tokens after which a session can be cut, saved and restored without changing a bit. If no cut
+ * is exact: `tokens`, or the longest prefix after which at least restoring is exact.
  */
 export function lastExactCut({ exactCuts, slidingWindowTokens: window }: CutLimits, tokens: number): number {
   const multiple = exactCuts ?? 1;

@@ -15,7 +15,7 @@ import {
 import { checkGgufMetadata } from './check-gguf-metadata.ts';
 import { queriesObstacle } from './queries-as-keys.ts';
 import { countNumbers, type WeightShare, weightShares } from './tensor-types.ts';
-import { numbersStoredTwice } from './repeated-output-layer.ts';
+import { countDuplicateWeights } from './count-duplicate-weights.ts';
 
 /** Architectures for which RoPE pairs neighbouring dimensions; the other supported ones pair the halves of a head. */
 const NEIGHBOUR_PAIRING = ['llama'];
@@ -93,7 +93,7 @@ export function readModelHeader(path: string): ModelHeader {
   return {
     name: textValue(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
-    parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), -numbersStoredTwice(files)),
+    parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), -countDuplicateWeights(files)),
     weights: weightShares(tensors),
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,

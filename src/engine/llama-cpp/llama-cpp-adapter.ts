@@ -7,7 +7,7 @@ import { checkModelFile, hashModelFile, resolveModelFile } from '../gguf/model-f
 import { describeModel } from '../gguf/describe-model.ts';
 import { sessionWindow } from '../context-window.ts';
 import { missingCapabilities } from '../gguf/missing-capabilities.ts';
-import { requireModelTrial } from './model-trial.ts';
+import { requireModelTrial } from './fork-model-trial.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { LlamaBackend, supportedAccelerators } from './llama-backend.ts';
 

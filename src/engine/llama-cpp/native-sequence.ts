@@ -27,7 +27,7 @@ export class NativeSequence implements SavableSequence {
   /** Position at which the KV was last saved for `truncate`. */
   #marked: number | undefined;
 
-  /** @param truncation where the model's KV cannot be cut anywhere; default: it can */
+  /** @param truncation missing if the model's KV can be cut at any position */
   constructor(context: LlamaContext, takeComplaint: () => Promise<string | undefined>, truncation?: Truncation) {
     this.#context = context;
     this.#takeComplaint = takeComplaint;

@@ -7,8 +7,8 @@ import type { EngineRequest } from '../engine-adapter.ts';
 import { sessionWindow } from '../context-window.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { hashModelFile } from '../gguf/model-file.ts';
-import { PromptLedger } from '../http/prompt-ledger.ts';
-import { propsShape, type ServerProps } from '../http/served-model.ts';
+import { PromptTokenLedger } from '../http/prompt-token-ledger.ts';
+import { propsShape, type ServerProps } from '../http/model-response-schemas.ts';
 import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
 import type { KvTransfer } from '../llama-state/kv-transfer.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
@@ -20,7 +20,7 @@ interface LlamaServerParts extends EngineParts {
   readonly endpoint: Endpoint;
   readonly probed: ProbedServer;
   readonly states: EngineKvStorage;
-  readonly ledger: PromptLedger;
+  readonly ledger: PromptTokenLedger;
 }
 
 /** A model loaded by a llama-server; each session has a slot. */
@@ -33,7 +33,7 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
       const modelSha256 = endpoint.file === undefined ? null : await hashModelFile(endpoint.file, options.signal);
       const info = describe(endpoint.connection.url, probed, request, modelSha256);
       const capabilities = { ...probed.capabilities, sessions: request.sessions ?? 1 };
-      const ledger = await PromptLedger.open(endpoint.connection, options);
+      const ledger = await PromptTokenLedger.open(endpoint.connection, options);
       const { tokenizer } = probed.served;
       return new LlamaServerEngine({ info, capabilities, tokenizer, states, ledger, endpoint, probed });
     } catch (error) {

@@ -9,8 +9,14 @@ import { controlTokens, type ModelHeader, readModelHeader } from '../gguf/model-
 import { describeModel } from '../gguf/describe-model.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
-import { counterDifference, readPromptCounters } from '../http/prompt-token-counters.ts';
-import { chatTemplate, modelsShape, propsShape, type ServerProps, hiddenModelFields } from '../http/served-model.ts';
+import { counterDifference, readPromptCounters } from '../http/prometheus-prompt-counters.ts';
+import {
+  chatTemplate,
+  modelsShape,
+  propsShape,
+  type ServerProps,
+  hiddenModelFields,
+} from '../http/model-response-schemas.ts';
 import { serverCapabilities } from '../http/server-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { listedProbabilitiesShape } from '../http/forced-score.ts';
 import type { CallOptions, Retry } from '../engine-session.ts';
-import type { PromptLedger } from '../http/prompt-ledger.ts';
+import type { PromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 import { TokenCounter } from '../token-meter.ts';
@@ -96,10 +96,10 @@ export class Slot {
   readonly counts = new TokenCounter();
   readonly #connection: ServerConnection;
   readonly #alias: string;
-  readonly #ledger: PromptLedger | undefined;
+  readonly #ledger: PromptTokenLedger | undefined;
 
   /** @param alias the server's name for the model @param ledger of the engine; none while probing the server */
-  constructor(connection: ServerConnection, id: number, alias: string, ledger?: PromptLedger) {
+  constructor(connection: ServerConnection, id: number, alias: string, ledger?: PromptTokenLedger) {
     this.#connection = connection;
     this.id = id;
     this.#alias = alias;

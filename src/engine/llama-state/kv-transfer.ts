@@ -4,13 +4,12 @@ import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
 import type { Checkpoint } from '../session-checkpoint.ts';
-import type { Window } from '../sequence-state.ts';
+import { requireSpace, type Window } from '../context-window.ts';
 import {
   type KvLayout,
   type SequenceState,
   SessionCells,
   keyRowBytes,
-  requireSpace,
   sameLayout,
   valueRowBytes,
 } from '../sequence-state.ts';

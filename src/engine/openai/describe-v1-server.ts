@@ -3,7 +3,13 @@ import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
 import type { ModelDescription } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { chatTemplate, modelsShape, propsShape, type ServedModel, hiddenModelFields } from '../http/served-model.ts';
+import {
+  chatTemplate,
+  modelsShape,
+  propsShape,
+  type ServedModel,
+  hiddenModelFields,
+} from '../http/model-response-schemas.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { optional } from '../http/server-errors.ts';
 import { ServerTokenizer, type TokenRoutes } from '../http/server-tokenizer.ts';

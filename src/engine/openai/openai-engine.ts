@@ -5,7 +5,7 @@ import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
 import { sessionWindow } from '../context-window.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { PromptLedger } from '../http/prompt-ledger.ts';
+import { PromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import { OpenAiSession } from './openai-session.ts';
 import type { ProbedServer } from './probe-server.ts';
 import { PromptSender } from './prompt-sender.ts';
@@ -13,7 +13,7 @@ import { requireSameModel } from './describe-v1-server.ts';
 
 interface OpenAiParts extends EngineParts {
   readonly probed: ProbedServer;
-  readonly ledger: PromptLedger;
+  readonly ledger: PromptTokenLedger;
 }
 
 /** A model on an OpenAI-compatible server. Each session has its own name in the server's prefix cache. */
@@ -23,7 +23,7 @@ export class OpenAiEngine extends BaseEngine<OpenAiParts> {
     const info = describe(probed, request);
     const capabilities = { ...probed.capabilities, sessions: request.sessions ?? 1 };
     const { connection, tokenizer } = probed.server;
-    const ledger = await PromptLedger.open(connection, options);
+    const ledger = await PromptTokenLedger.open(connection, options);
     return new OpenAiEngine({ info, capabilities, tokenizer, ledger, probed });
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions } from '../engine-session.ts';
 import { listedProbabilitiesShape } from '../http/forced-score.ts';
-import type { PromptLedger } from '../http/prompt-ledger.ts';
+import type { PromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import type { RequestOptions } from '../http/server-connection.ts';
 import type { TokenIds } from '../token-id.ts';
 import type { CacheName } from './cache-isolation.ts';
@@ -84,9 +84,9 @@ export interface Counts {
 export class PromptSender {
   readonly server: V1Server;
   readonly asIds: boolean;
-  readonly #ledger: PromptLedger | undefined;
+  readonly #ledger: PromptTokenLedger | undefined;
 
-  constructor(server: V1Server, asIds: boolean, ledger?: PromptLedger) {
+  constructor(server: V1Server, asIds: boolean, ledger?: PromptTokenLedger) {
     this.server = server;
     this.asIds = asIds;
     this.#ledger = ledger;

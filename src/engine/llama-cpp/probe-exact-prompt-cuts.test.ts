@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
 import type { TokenIds } from '../token-id.ts';
-import { probeExactCuts } from './probe-exact-cuts.ts';
+import { probeExactPromptCuts } from './probe-exact-prompt-cuts.ts';
 
 const folder = folderOfEachTest();
 
@@ -29,7 +29,7 @@ function sequenceOfGroups(group: number) {
 
 const sizes = { vocabularySize: 1000, windowTokens: 2048, isLong: false };
 const testCuts = (sequence: ReturnType<typeof sequenceOfGroups>, changed: Partial<typeof sizes> = {}) =>
-  probeExactCuts(sequence, { ...sizes, ...changed, statePath: folder.file('state') }, {});
+  probeExactPromptCuts(sequence, { ...sizes, ...changed, statePath: folder.file('state') }, {});
 
 test.each([
   [1, 1],

@@ -6,7 +6,7 @@ import { presetModels } from '../../models/default-models.ts';
 import { llamaCpp } from './llama-cpp-adapter.ts';
 import { hashModelFile } from '../gguf/model-file.ts';
 import { randomModelPath } from '../gguf/random-model/random-model.ts';
-import { isKnownModel, requireModelTrial } from './model-trial.ts';
+import { isKnownModel, requireModelTrial } from './fork-model-trial.ts';
 import { tryModel } from './try-model.ts';
 
 const folder = folderOfEachTest();

@@ -11,7 +11,7 @@ const MIN_COSINE = 0.95;
  * Counts numbers that a model stores twice: some quantised files repeat the token embedding as the output layer, in another type.
  * Compares sampled rows, because the metadata does not tell.
  */
-export function numbersStoredTwice(files: readonly GgufFile[]): number {
+export function countDuplicateWeights(files: readonly GgufFile[]): number {
   const [embedding, output] = ['token_embd.weight', 'output.weight'].map((name) => findTensor(files, name));
   if (embedding === undefined || output === undefined) return 0;
   const [columns, rows] = embedding.tensor.dimensions as [number, number];

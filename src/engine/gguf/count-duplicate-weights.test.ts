@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { quantise } from '../../kv/quantised-block.ts';
 import { encodeGgufHeader, readGgufFile } from './gguf-file.ts';
-import { numbersStoredTwice } from './repeated-output-layer.ts';
+import { countDuplicateWeights } from './count-duplicate-weights.ts';
 
 const path = temporaryFolder().file('model.gguf');
 const [F32, Q4_0, Q8_0, Q2_K, BF16] = [0, 2, 8, 10, 30] as const;
@@ -24,7 +24,7 @@ function repeated(type: number, output: Uint8Array, dimensions = [COLUMNS, ROWS]
   ];
   const head = encodeGgufHeader({ count: 0, bytes: Buffer.alloc(0) }, tensors);
   writeFileSync(path, Buffer.concat([head, bytes(numbers(0)), output]));
-  return numbersStoredTwice([readGgufFile(path)]);
+  return countDuplicateWeights([readGgufFile(path)]);
 }
 
 test.each([

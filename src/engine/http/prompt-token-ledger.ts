@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { auditAgrees, type EngineAudit, type PromptTokens } from '../../store/records/engine-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { ServerConnection } from './server-connection.ts';
-import { counterDifference, readPromptCounters } from './prompt-token-counters.ts';
+import { counterDifference, readPromptCounters } from './prometheus-prompt-counters.ts';
 
 const POLL_MS = 50;
 
 /** Sums the prompt tokens reported in a server's answers, to compare with the increase of its counters since opening. */
-export class PromptLedger {
+export class PromptTokenLedger {
   readonly #connection: ServerConnection;
   readonly #start: PromptTokens | null;
   #answers: { readonly evaluated: number; readonly reused: number } | null = { evaluated: 0, reused: 0 };
@@ -17,8 +17,8 @@ export class PromptLedger {
     this.#start = start;
   }
 
-  static async open(connection: ServerConnection, options: CallOptions): Promise<PromptLedger> {
-    return new PromptLedger(connection, await readPromptCounters(connection, options));
+  static async open(connection: ServerConnection, options: CallOptions): Promise<PromptTokenLedger> {
+    return new PromptTokenLedger(connection, await readPromptCounters(connection, options));
   }
 
   add({ evaluated, reused }: { readonly evaluated: number; readonly reused: number }): void {

@@ -36,7 +36,7 @@ interface TestSizes {
  * @param sequence must be empty
  * @returns the smallest multiple at which no cut changes a bit; null if there is none, or if the two uncut evaluations differ
  */
-export async function probeExactCuts(
+export async function probeExactPromptCuts(
   sequence: Pick<NativeSequence, 'prefill' | 'probabilities' | 'save' | 'truncate'>,
   { vocabularySize, windowTokens, isLong, statePath }: TestSizes,
   { signal }: CallOptions,
