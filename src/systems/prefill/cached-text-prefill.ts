@@ -3,7 +3,13 @@ import { type EngineCapabilities, lastExactCut } from '../../engine/engine-capab
 import { commonLength, type TokenId } from '../../engine/token-id.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { restoreCheckpoint, storeCheckpoint, type StoredTokens } from './verify-kv-tokens.ts';
+import {
+  computeExactly,
+  requireInSession,
+  restoreCheckpoint,
+  storeCheckpoint,
+  type StoredTokens,
+} from './verify-kv-tokens.ts';
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
 import { textAccount } from './text-prefill.ts';
 
@@ -32,15 +38,16 @@ export class CachedTextPrefill implements PrefillStrategy {
     const found = await this.#restoreLongest(tokenIds, turn);
     const kvLoadMs = performance.now() - start;
     const stored = this.#storedTokens(prompt);
-    const built = stored === tokenIds.length ? [] : tokenIds.slice(found, stored);
-    await turn.session.evaluate(built, { signal: turn.signal });
+    const isWhole = stored === tokenIds.length;
+    const built = isWhole || stored - found < this.#capabilities.leastTokens ? [] : tokenIds.slice(found, stored);
+    if (built.length > 0) await this.#evaluate(tokenIds.slice(0, stored), found, turn);
     return {
       suffix: tokenIds.slice(found + built.length),
       record: null,
       account: { ...textAccount(tokenIds, found), built: built.length },
       kvLoadMs,
       kvComputeMs: performance.now() - start - kvLoadMs,
-      keep: stored === 0 ? undefined : () => this.#keep(prompt, turn),
+      keep: isWhole || built.length > 0 ? () => this.#keep(prompt, turn) : undefined,
     };
   }
 
@@ -81,6 +88,15 @@ export class CachedTextPrefill implements PrefillStrategy {
     }
     await session.clear();
     return 0;
+  }
+
+  /** Evaluates the tokens behind those that were found. @throws BenchError `bad-state` if the session then holds other tokens */
+  async #evaluate(tokenIds: readonly TokenId[], found: number, { session, signal }: TurnContext): Promise<void> {
+    await computeExactly(async () => {
+      await session.truncate(found);
+      await session.evaluate(tokenIds.slice(found), { signal });
+      await requireInSession(session, tokenIds);
+    }, this.#store);
   }
 
   #truncates(tokens: number): boolean {
