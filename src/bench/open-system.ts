@@ -8,7 +8,7 @@ import { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import type { Engine } from '../engine/engine.ts';
 import { runnableArms } from '../eval/run/plan/runnable-arms.ts';
-import { promptRules } from '../eval/run/system-parts.ts';
+import { promptRules } from '../eval/run/system-parts-from-options.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import type { ArmStore } from '../systems/prefill/prefill-strategy.ts';
 import { KvStore } from '../kv/kv-store.ts';

@@ -12,7 +12,7 @@ import { openEmbeddings } from '../eval/run/loaded-models.ts';
 import { retrieverNeedsModel, openRunRetriever } from '../eval/run/open-run-retriever.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { memoryEntry } from '../eval/run/data-to-system-input.ts';
-import { readPreRetrievalFile } from '../eval/run/plan/read-pre-retrieval-file.ts';
+import { readPreRetrievalConfigFile } from '../eval/run/plan/read-pre-retrieval-config-file.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { formatNumber } from '../render/format-number.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
@@ -81,7 +81,7 @@ async function retrieve(question: string, user: DatasetUser, now: Date, given: B
   const engines = composeEngine(given);
   const config = await resolveModelOptions(given, engines, { onProgress: display?.showDownload });
   display?.say('loading embedder and memories');
-  const preRetrieval = readPreRetrievalFile(config);
+  const preRetrieval = readPreRetrievalConfigFile(config);
   const { userId, memories } = user;
   const { topK, threshold } = config;
   const opened = retrieverNeedsModel(config, preRetrieval) ? openConfiguredEngine(engines, config) : undefined;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ExpectedOrder } from '../eval/run/observe/expected-order.ts';
+import { ExpectedMemoryOrder } from '../eval/run/observe/expected-memory-order.ts';
 import { RetrievalCounts } from './retrieval-counts.ts';
 
 const memories = (ids: string) => [...ids].map((memoryId) => ({ memoryId, content: '', score: 1, metadata: {} }));
@@ -38,7 +38,7 @@ it('keeps users apart, drops the count of a removed memory, and starts again whe
 
 it('agrees with the order that the run recomputes from all retrievals', () => {
   const counts = new RetrievalCounts();
-  const expected = new ExpectedOrder();
+  const expected = new ExpectedMemoryOrder();
   const arm = { name: 'rag@order=stable', settings: { order: 'stable' }, injects: 'nothing' } as const;
   for (const ids of ['dab', 'bad', 'ecb', 'abcde', 'edcba', 'fa', 'fedcba', 'f']) {
     expect(expected.next(arm, memories(ids))?.join(''), ids).toBe(order(counts, ids));

@@ -21,7 +21,7 @@ type Planted = Omit<Fault, 'class' | 'file'>;
 const faultsIn = (name: FaultClass, file: string, planted: readonly Planted[]): Fault[] =>
   planted.map((fault) => ({ class: name, file, ...fault }));
 
-const USER_RUN = 'src/eval/run/turns/user-run.ts';
+const TAKE_USER_TURNS = 'src/eval/run/turns/take-user-turns.ts';
 const ANSWER_TURN = 'src/systems/answer-turn.ts';
 const RECORDER = 'src/eval/run/observe/turn-recorder.ts';
 const WRITER = 'src/eval/run/observe/write-turns.ts';
@@ -46,7 +46,7 @@ const BUSY = (ms: number): string => `for (const begun = performance.now(); perf
 const WAIT = (ms: number): string => `await new Promise((resolve) => setTimeout(resolve, ${ms}));`;
 
 export const faults: readonly Fault[] = [
-  ...faultsIn('scores', USER_RUN, [
+  ...faultsIn('scores', TAKE_USER_TURNS, [
     {
       name: 'KV arms are scored as the gold when they miss',
       find: 'const { text: answer } = trace.answer;',
@@ -221,7 +221,7 @@ export const faults: readonly Fault[] = [
       replace: `    ${BUSY(10)}\n    const found = await this.#restoreLongest(tokenIds, turn);`,
     },
   ]),
-  ...faultsIn('clock', USER_RUN, [
+  ...faultsIn('clock', TAKE_USER_TURNS, [
     {
       name: 'the time of retrieval is 0',
       find: 'const retrieved = { ...found, elapsedMs: performance.now() - start };',
@@ -257,7 +257,7 @@ export const faults: readonly Fault[] = [
       replace: 'if (known.some((cached) => cached.key === key) || tokenIds.length % 2 === 0) return;',
     },
   ]),
-  ...faultsIn('reuse', USER_RUN, [
+  ...faultsIn('reuse', TAKE_USER_TURNS, [
     {
       name: 'stores are not emptied between repeats',
       find: 'for (const { system, recorder } of arms) await recorder.declared(() => system.reset());',
@@ -377,7 +377,7 @@ export const faults: readonly Fault[] = [
     },
   ]),
 
-  ...faultsIn('retrieval', USER_RUN, [
+  ...faultsIn('retrieval', TAKE_USER_TURNS, [
     {
       name: 'golds are those of the next question',
       find: 'const { items } = this.#user;\n    for (let repeat',

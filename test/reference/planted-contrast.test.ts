@@ -11,7 +11,7 @@ import { renderReport } from '../../src/report/html/report-page.ts';
 import { headline } from '../../src/report/headline.ts';
 import { renderSummary } from '../../src/report/terminal-summary.ts';
 import { verdictSentences } from '../../src/report/verdict-sentences.ts';
-import { contrastNotes } from '../../src/eval/run/plan/run-notes.ts';
+import { contrastNotes } from '../../src/eval/run/plan/notes-before-turns.ts';
 import type { MeasuredContrast, PlannedContrast } from '../../src/store/records/planned-contrast.ts';
 import { runResults, type RunResults } from '../../src/store/records/run-results.ts';
 import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';

@@ -8,7 +8,7 @@ import { runnableArms } from '../../eval/run/plan/runnable-arms.ts';
 import { LoadedModels } from '../../eval/run/loaded-models.ts';
 import { openRunRetriever } from '../../eval/run/open-run-retriever.ts';
 import { openRunDatabase } from '../../eval/run/open-run-database.ts';
-import { systemParts } from '../../eval/run/system-parts.ts';
+import { systemParts } from '../../eval/run/system-parts-from-options.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { withTurnState } from '../../eval/run/observe/likelihood-scorer.ts';
 import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';

@@ -11,7 +11,7 @@ import {
 import { chooseVectorBackend } from '../../retrieval/vectors/choose-vector-backend.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { coresOfWorker } from './workers/number-of-workers.ts';
-import { readPreRetrievalFile } from './plan/read-pre-retrieval-file.ts';
+import { readPreRetrievalConfigFile } from './plan/read-pre-retrieval-config-file.ts';
 import type { Suite } from './suite.ts';
 
 export class LoadedModels implements AsyncDisposable {
@@ -38,7 +38,7 @@ export class LoadedModels implements AsyncDisposable {
     const start = performance.now();
     const { model, contextTokens, threads, retriever } = config;
     const { arms, checkpointFolder, cellsPerPosition } = suite;
-    const preRetrieval = readPreRetrievalFile(config);
+    const preRetrieval = readPreRetrievalConfigFile(config);
     const own = arms.filter(({ traits }) => traits.keepsSession).length;
     // Further sessions: one that all other arms share, one for scoring, one for self-tests, one to prepare questions.
     const sessions = own + 3 + Number(retriever === 'hinted' && usesLanguageModel(preRetrieval.config));

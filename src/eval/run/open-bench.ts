@@ -14,9 +14,9 @@ import { additionalMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
 import { storesTexts } from '../analysis/text-restrictions.ts';
 import { openRunRetriever } from './open-run-retriever.ts';
-import { systemParts } from './system-parts.ts';
+import { systemParts } from './system-parts-from-options.ts';
 import type { Judge } from './judge/judge.ts';
-import { controlUsers } from './turns/negative-control.ts';
+import { controlUsers } from './turns/negative-control-memories.ts';
 import { RetrievalRecorder } from './observe/retrieval-recorder.ts';
 import { tokenPieces } from './observe/write-turns.ts';
 import { drawControlItems } from './plan/control-items.ts';
@@ -25,7 +25,7 @@ import { shardUsers } from './plan/shards.ts';
 import type { PreparedSuite } from './plan/prepare-suite.ts';
 import { TurnSample } from './prove/turn-sample.ts';
 import { TurnRecorder } from './observe/turn-recorder.ts';
-import { RunClock } from './run-clock.ts';
+import { PhaseTotals } from './phase-times-and-tokens.ts';
 import { type Claims, claimOrder } from './workers/claims.ts';
 
 export interface OpenArm {
@@ -68,8 +68,8 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     keeper,
     retrievalRecorder,
     /**
-     * Opens a second retriever like the run's, without its token budget, to test the order of its memories; undefined if that
-     * order is not known: a language model rewrites the questions, or the index is approximate.
+     * Opens a second retriever like the run's, without its token budget, to test the order of its memories; undefined if no
+     * order can be expected.
      */
     openProbeRetriever: isOrderUnknown(prepared)
       ? undefined
@@ -86,7 +86,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     controls,
     controlUsers: await controlUsers(users),
     embeddings,
-    clock: new RunClock(engine, embeddings),
+    clock: new PhaseTotals(engine, embeddings),
     scoring: await engine.openSession(`${run.id}/probe`),
     scoresAnswers: suite.scoresAnswers ?? false,
     reserveTokens: reserveFor(engine.info.contextTokens, settings.reserve),
@@ -112,7 +112,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
   };
 }
 
-/** True for a retriever that ranks by similarity alone and needs no engine session. */
+/** True if the order of retrieved memories is unpredictable: a language model rewrites questions, or the index is approximate. */
 function isOrderUnknown({ settings: { retriever, cold, coldIndex }, parts }: PreparedSuite): boolean {
   if (retriever === 'hinted') return usesLanguageModel(parts.preRetrieval.config);
   return retriever === 'tiered' && cold !== undefined && coldIndex !== 'ivfflat';

@@ -6,7 +6,7 @@ import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { WorkerCounts } from '../../store/records/worker-result-bundle.ts';
 import { addCounts } from './workers/add-counts.ts';
-import { type RunClock, addBooks } from './run-clock.ts';
+import { type PhaseTotals, addBooks } from './phase-times-and-tokens.ts';
 
 export interface ProcessStart {
   readonly coldStartMs: number;
@@ -20,14 +20,14 @@ export class RunLevelResults {
   readonly #runs: RunRepository;
   readonly #users: RunUserRepository;
   readonly #runId: string;
-  readonly #clock: RunClock;
+  readonly #clock: PhaseTotals;
   readonly #start: ProcessStart;
   #counts: ReadonlyMap<string, WorkerCounts> = new Map();
   readonly #wallMsBefore: number;
   #profile: RunProbes['profile'];
   #probes: RunProbes | null;
 
-  constructor(database: BenchDatabase, run: RunRecord, clock: RunClock, start: ProcessStart) {
+  constructor(database: BenchDatabase, run: RunRecord, clock: PhaseTotals, start: ProcessStart) {
     this.#database = database;
     this.#runs = new RunRepository(database);
     this.#users = new RunUserRepository(database, run.id);

@@ -10,7 +10,7 @@ import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { RetrievalCounts } from '../../../systems/retrieval-counts.ts';
 import { SystemPool } from '../../../systems/system-pool.ts';
 import { quantiles } from '../../analysis/statistics/estimate-mean.ts';
-import { systemParts } from '../system-parts.ts';
+import { systemParts } from '../system-parts-from-options.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { memoryEntry } from '../data-to-system-input.ts';
 import { watchCalls } from '../observe/turn-recorder.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DatasetDeclaration } from '../../../data/dataset.ts';
-import { dataNotes } from './run-notes.ts';
+import { dataNotes } from './notes-before-turns.ts';
 import { describeData } from './describe-data.ts';
 
 const profile = { language: 'en', unknownAnswer: '?' } as const;

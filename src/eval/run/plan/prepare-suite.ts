@@ -18,7 +18,7 @@ import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts'
 import { requireContrastMetric, requirePrimary } from '../../analysis/metrics/run-metrics.ts';
 import { suiteArms, armsWithWorkingTemplate, requireMeasurable, runnableArms } from './runnable-arms.ts';
 import { LoadedModels } from '../loaded-models.ts';
-import { promptRules } from '../system-parts.ts';
+import { promptRules } from '../system-parts-from-options.ts';
 import { requireFittingQueries, requireFittingSinks } from './require-fitting-prompts.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { drawUsers } from './plan-users.ts';

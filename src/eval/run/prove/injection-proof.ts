@@ -18,7 +18,7 @@ import {
   selectedPositions,
 } from './expected-cells.ts';
 import { type CellBound, float64Cells, wrongCells } from './float64-cells.ts';
-import { cellsLeft, wrongEviction } from './eviction-proof.ts';
+import { cellsLeft, wrongEviction } from './evicted-tokens-proof.ts';
 import { wrongSelection, wrongShare } from './recomputed-tokens-proof.ts';
 
 export interface InjectedTurn {

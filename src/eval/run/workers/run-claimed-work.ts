@@ -6,7 +6,7 @@ import { SessionRepository } from '../../../store/session-repository.ts';
 import { TurnProver } from '../prove/turn-prover.ts';
 import { cheapestItem } from '../plan/run-estimate.ts';
 import type { RunBench } from '../open-bench.ts';
-import { UserRun, warmUp } from '../turns/user-run.ts';
+import { UserTurns, warmUp } from '../turns/take-user-turns.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 
 interface UnitHooks {
@@ -25,10 +25,10 @@ export async function runClaimedWork(
   let prover: TurnProver | undefined;
   let isWarm = !warmsUp;
   const runUser = async (user: PlanUser): Promise<void> => {
-    const userRun = new UserRun(bench, user);
+    const userTurns = new UserTurns(bench, user);
     const cheapest = cheapestItem([user.user]);
     if (!isWarm && cheapest !== undefined) {
-      await clock.time('warmUp', () => warmUp(userRun, cheapest.item, claims.signal));
+      await clock.time('warmUp', () => warmUp(userTurns, cheapest.item, claims.signal));
     }
     isWarm = true;
     prover ??= new TurnProver(bench, sample, await cellsSelfTest());
@@ -36,7 +36,7 @@ export async function runClaimedWork(
     new TurnRepository(database).deleteUser(runId, user.userId);
     if (bench.sharesStore) await bench.dropKv(user.userId);
     let turns = 0;
-    await userRun.run(prover, () => onTurn?.(++turns), claims.signal);
+    await userTurns.run(prover, () => onTurn?.(++turns), claims.signal);
   };
   for (let unit = await claims.next(); unit !== null; unit = await claims.next()) {
     try {

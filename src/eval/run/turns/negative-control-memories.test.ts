@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import { readRunDatasets } from '../../../data/join-datasets.ts';
-import { controlMemories, controlUsers } from './negative-control.ts';
+import { controlMemories, controlUsers } from './negative-control-memories.ts';
 
 const files = ['datasets/recall-en.jsonl', 'test/fixtures/hand-zh.jsonl'];
 const { parts } = await readRunDatasets({

@@ -3,7 +3,7 @@ import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import { isPreference } from '../../../systems/prompt/memory-lines.ts';
 
 /** Recomputes the order that `@order=stable` gives memories, from all retrievals before. Avoids `RetrievalCounts`. */
-export class ExpectedOrder {
+export class ExpectedMemoryOrder {
   /** By arm: ids of each retrieval, best first. */
   readonly #retrieved = new Map<string, (readonly string[])[]>();
 

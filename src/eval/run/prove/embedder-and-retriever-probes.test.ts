@@ -6,7 +6,7 @@ import { EmbeddingService } from '../../../models/embedding/embedding-service.ts
 import { TransformersEmbedder } from '../../../models/embedding/transformers-embedder.ts';
 import type { CheckInput } from '../../analysis/checks/check.ts';
 import { decideChecks } from '../../analysis/checks/decide-checks.ts';
-import { probeEmbedder, probeRetriever } from './retrieval-probes.ts';
+import { probeEmbedder, probeRetriever } from './embedder-and-retriever-probes.ts';
 import { type RetrieverName, retrieverNames } from '../../../config/retriever-names.ts';
 import { readPreRetrievalConfig } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../../retrieval/open-retriever.ts';

@@ -12,7 +12,7 @@ const noTime: SpentMs = { warmUp: 0, turns: 0, scoring: 0, checks: 0, measure: 0
 const noTokens: EvaluatedTokens = { warmUp: 0, turns: 0, prepared: 0, scoring: 0, checks: 0, measure: 0, unbooked: 0 };
 
 /** Adds up time and evaluated tokens per phase of a run. Tokens evaluated between two phases are `unbooked`. */
-export class RunClock {
+export class PhaseTotals {
   readonly #engine: Pick<Engine, 'meter'>;
   readonly #embeddings: Pick<EmbeddingService, 'stats'>;
   #spent: SpentMs = noTime;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fakeAdapter } from '../../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { presetModels } from '../../../models/default-models.ts';
-import { embedderNotes, optionNotes } from './run-notes.ts';
+import { embedderNotes, optionNotes } from './notes-before-turns.ts';
 
 test('a threshold above every score, and a window beyond the training, are noted', async () => {
   await using engine = await fakeAdapter.opener({}).open({ model: 'fake' });

@@ -9,7 +9,7 @@ import {
 } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 
 /** Reads how to prepare questions: the file of `--pre-retrieval`, or defaults. @throws BenchError `bad-option` */
-export function readPreRetrievalFile(config: Pick<BenchConfig, 'preRetrieval'>): ReadPreRetrievalConfig {
+export function readPreRetrievalConfigFile(config: Pick<BenchConfig, 'preRetrieval'>): ReadPreRetrievalConfig {
   const { preRetrieval: path } = config;
   if (path === undefined) return readPreRetrievalConfig({}, 'defaults');
   let content: unknown;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/temporary-folder.ts';
-import { readPreRetrievalFile } from './read-pre-retrieval-file.ts';
+import { readPreRetrievalConfigFile } from './read-pre-retrieval-config-file.ts';
 
 const folder = temporaryFolder();
 
@@ -11,15 +11,15 @@ function file(content: string, name = 'pre.json'): string {
 }
 
 test('reads a file, also with deprecated names, which it reports; without a file, questions are routed by keyword', () => {
-  expect(readPreRetrievalFile({})).toMatchObject({ config: { route_strategy: 'keyword' }, warnings: [] });
+  expect(readPreRetrievalConfigFile({})).toMatchObject({ config: { route_strategy: 'keyword' }, warnings: [] });
   const preRetrieval = file('{"operators": {"pre_retrieval": {"keyword_rules": [{"keywords": ["a"], "route": "b"}]}}}');
-  const { config, warnings } = readPreRetrievalFile({ preRetrieval });
+  const { config, warnings } = readPreRetrievalConfigFile({ preRetrieval });
   expect(config.keyword_rules).toEqual([{ keywords: ['a'], strategy: 'b', params: {} }]);
   expect(warnings).toEqual([`${preRetrieval}: keyword_rules[0].route is now called strategy: write "strategy": "b"`]);
 });
 
 test('names a file that is missing, not JSON, or invalid', () => {
-  const read = (preRetrieval: string) => () => readPreRetrievalFile({ preRetrieval });
+  const read = (preRetrieval: string) => () => readPreRetrievalConfigFile({ preRetrieval });
   expect(read('none.json')).toThrow('--pre-retrieval none.json cannot be read');
   expect(read(file('{'))).toThrow(`--pre-retrieval ${folder.file('pre.json')} cannot be read`);
   expect(read(file('{"action": "fly"}'))).toThrow(`${folder.file('pre.json')}: pre_retrieval.action`);
@@ -41,7 +41,7 @@ operators:
 `;
 
 test.each(['pre.yaml', 'pre.YML'])('a file may be YAML: %s', (name) => {
-  const { config, warnings } = readPreRetrievalFile({ preRetrieval: file(yaml, name) });
+  const { config, warnings } = readPreRetrievalConfigFile({ preRetrieval: file(yaml, name) });
   expect(config.action).toEqual(['route']);
   expect(config.keyword_rules).toEqual([
     { keywords: ['remember', '记得'], strategy: 'long_term', params: { tier_preference: 'ltm', expand_links: true } },
@@ -59,7 +59,7 @@ test.each([
   ['action: fly', 'pre_retrieval.action'],
 ])('YAML that is none, or not understood, is named in one line: %j', (content, message) => {
   const preRetrieval = file(content, 'pre.yaml');
-  const read = (): unknown => readPreRetrievalFile({ preRetrieval });
+  const read = (): unknown => readPreRetrievalConfigFile({ preRetrieval });
   expect(read).toThrow(message);
   expect(read).toThrow(/^[^\n]*$/);
 });

@@ -10,13 +10,13 @@ import { type ChatRequest, type ChatResponse, nothingRetrieved } from '../../../
 import { isPreference } from '../../../systems/prompt/memory-lines.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
-import { controlMemories } from './negative-control.ts';
+import { controlMemories } from './negative-control-memories.ts';
 import { type AnsweredInSession, PostTurnMeasurements } from '../observe/post-turn-measurements.ts';
 import type { OpenArm, RunBench } from '../open-bench.ts';
 import { type PlanUser, rotationPlace, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
 import type { RecordedRetrieval } from '../observe/retrieval-recorder.ts';
-import { ExpectedOrder } from '../observe/expected-order.ts';
+import { ExpectedMemoryOrder } from '../observe/expected-memory-order.ts';
 import { ExpectedPrefixReuse } from '../observe/expected-prefix-reuse.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
@@ -40,7 +40,7 @@ interface PreparedItem {
 }
 
 /** Takes the turns of one user: retrieves once per item, prompts every arm in rotated order, and writes each turn. */
-export class UserRun {
+export class UserTurns {
   readonly #bench: RunBench;
   readonly #user: DatasetUser;
   readonly #planned: PlanUser;
@@ -48,7 +48,7 @@ export class UserRun {
   /** Messages so far of conversations over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
   readonly #prompts: ExpectedPrefixReuse;
-  readonly #order = new ExpectedOrder();
+  readonly #order = new ExpectedMemoryOrder();
   #unreached = 0;
 
   constructor(bench: RunBench, planned: PlanUser) {
@@ -243,7 +243,7 @@ export class UserRun {
 }
 
 export async function warmUp(
-  user: UserRun,
+  user: UserTurns,
   item: DatasetItem,
   signal: AbortSignal,
   onArm?: (done: number) => void,
