@@ -34,7 +34,7 @@ export { BlockStore, type BlockStoreStats, type DiskTiming, type FoundBlock } fr
 export { cutCells } from './kv/cut-cells.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
 export { kvKey } from './kv/kv-record.ts';
-export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-store.ts';
+export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-disk-store.ts';
 export type { RotatedKeyCache } from './kv/rotated-key-cache.ts';
 
 export { formatHistorySummary } from './retrieval/format-history-summary.ts';

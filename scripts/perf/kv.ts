@@ -13,7 +13,7 @@ import { type Kernels, wasmKernels } from '../../src/kv/kernels.ts';
 import { kernelChoice } from '../../src/kv/choose-kernels.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
 import { kvBytes, ownedState } from '../../src/engine/sequence-state.ts';
-import { firstCells, placeValues, replaceCells } from '../../src/kv/copy-cells.ts';
+import { firstCells, placeValues, replaceCells } from '../../src/kv/copy-arena-cells.ts';
 import { ArenaCells } from '../../src/kv/arena-cells.ts';
 import { readQuantised, writeQuantised } from '../../src/kv/quantised-block.ts';
 import { keyRotation, rotateKeys } from '../../src/kv/rotate-keys.ts';

@@ -11,7 +11,7 @@ import { runnableArms } from '../eval/run/plan/runnable-arms.ts';
 import { promptRules } from '../eval/run/system-parts-from-options.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import type { ArmStore } from '../systems/prefill/prefill-strategy.ts';
-import { KvStore } from '../kv/kv-store.ts';
+import { KvStore } from '../kv/kv-disk-store.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import { MemoryRouter, RouterRetriever } from '../retrieval/similarity/memory-router.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';

@@ -3,7 +3,7 @@ import type { SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import { BlockMemoryTier, fileBytes, type MemoryBlock } from './block-memory-tier.ts';
 import type { OwnedKv } from './kv-record.ts';
-import type { KvStore, KvStoreStats } from './kv-store.ts';
+import type { KvStore, KvStoreStats } from './kv-disk-store.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';
 
 /** A block, and the tier in which it was found. */

@@ -6,10 +6,10 @@ import { evictCells } from './evict-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-record.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
-import type { KvStore } from './kv-store.ts';
+import type { KvStore } from './kv-disk-store.ts';
 import { meanAttention } from './mean-attention.ts';
 import { repeatHeads } from './repeat-heads.ts';
-import { firstCells, replaceCells } from './copy-cells.ts';
+import { firstCells, replaceCells } from './copy-arena-cells.ts';
 import { readQuantised, writeQuantised } from './quantised-block.ts';
 
 /** The KV functions that take time within a turn, in one object so that a recorder or a test can wrap them. */

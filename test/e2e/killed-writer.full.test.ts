@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
-import { KvStore } from '../../src/kv/kv-store.ts';
+import { KvStore } from '../../src/kv/kv-disk-store.ts';
 import { CheckpointFiles } from '../fixtures/checkpoint-files.ts';
 import { program, runProcess, startProcess, typescript } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';

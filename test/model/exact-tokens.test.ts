@@ -3,7 +3,7 @@ import { errorLike } from '../fixtures/error-like.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { askedTurns, nameOf, said, TurnsAtOnce } from '../fixtures/turns-at-once.ts';
 import type { Checkpoint } from '../../src/engine/session-checkpoint.ts';
-import type { KvStore, StoredBlock } from '../../src/kv/kv-store.ts';
+import type { KvStore, StoredBlock } from '../../src/kv/kv-disk-store.ts';
 import type { BenchSystem } from '../../src/systems/memory-system.ts';
 
 const at = await TurnsAtOnce.open();

@@ -3,7 +3,7 @@ import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-serve
 import { presetModels } from '../../src/models/default-models.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';
 import { BlockStore } from '../../src/kv/block-store.ts';
-import { KvStore } from '../../src/kv/kv-store.ts';
+import { KvStore } from '../../src/kv/kv-disk-store.ts';
 import { kvOperations } from '../../src/kv/kv-operations.ts';
 import { TestFolder } from './bench-fixture.ts';
 import { gatherBlocks } from '../../src/systems/prefill/gather-blocks.ts';

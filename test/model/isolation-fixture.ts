@@ -8,7 +8,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import type { CheckInput } from '../../src/eval/analysis/checks/check.ts';
 import { isolation } from '../../src/eval/analysis/checks/isolation.ts';
 import { probeIsolation, type ProbeOptions } from '../../src/eval/run/prove/isolation-probe.ts';
-import type { KvStore } from '../../src/kv/kv-store.ts';
+import type { KvStore } from '../../src/kv/kv-disk-store.ts';
 import type { CheckResult } from '../../src/store/records/run-results.ts';
 import {
   MemoryRouter,

@@ -38,7 +38,7 @@ it(`a warm turn of dki runs code from at most ${MAX_FILES} files of src`, async 
     const files = await executedFiles(inspector);
     expect(trace.account.cache).toBe('hit');
     expect(files).toEqual(
-      expect.arrayContaining(['systems/answer-turn.ts', 'kv/kv-store.ts', 'engine/base-session.ts']),
+      expect.arrayContaining(['systems/answer-turn.ts', 'kv/kv-disk-store.ts', 'engine/base-session.ts']),
     );
     expect(files.slice(0, MAX_FILES)).toEqual(files);
   } finally {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
-import { type CheckpointKeeper, KvStore } from '../../kv/kv-store.ts';
+import { type CheckpointKeeper, KvStore } from '../../kv/kv-disk-store.ts';
 import type { OpenStore } from '../../systems/prefill/prefill-strategy.ts';
 
 const CHECKPOINTS = 'checkpoints';

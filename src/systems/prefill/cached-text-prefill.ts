@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type EngineCapabilities, lastExactCut } from '../../engine/engine-capabilities.ts';
 import { commonLength, type TokenId } from '../../engine/token-id.ts';
-import type { KvStore } from '../../kv/kv-store.ts';
+import type { KvStore } from '../../kv/kv-disk-store.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import {
   computeExactly,

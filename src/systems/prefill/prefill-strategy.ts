@@ -3,7 +3,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { DiskTiming } from '../../kv/block-store.ts';
 import type { Eviction } from '../../kv/eviction.ts';
-import type { KvStore } from '../../kv/kv-store.ts';
+import type { KvStore } from '../../kv/kv-disk-store.ts';
 import type { KvOperations } from '../../kv/kv-operations.ts';
 import type { PrefillRecord, StoreType } from '../../store/records/prefill-record.ts';
 import type { TurnAccount } from '../../store/records/turn-record.ts';

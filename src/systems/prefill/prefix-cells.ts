@@ -4,7 +4,7 @@ import { requireCells } from '../../engine/engine-capabilities.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { writeBlockFile } from '../../kv/block-file.ts';
-import type { KvStore } from '../../kv/kv-store.ts';
+import type { KvStore } from '../../kv/kv-disk-store.ts';
 import { type KvOperations, kvOperations } from '../../kv/kv-operations.ts';
 import {
   type StoredTokens,

@@ -3,7 +3,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
 import { type Eviction, keptTokens } from '../../kv/eviction.ts';
-import type { KvStore } from '../../kv/kv-store.ts';
+import type { KvStore } from '../../kv/kv-disk-store.ts';
 import type { TurnContext } from './prefill-strategy.ts';
 
 function sameTokens(a: ArrayLike<TokenId>, b: ArrayLike<TokenId>): boolean {

@@ -5,7 +5,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { commonLength, type TokenId } from '../../../engine/token-id.ts';
 import { kvOperations } from '../../../kv/kv-operations.ts';
-import { KvStore } from '../../../kv/kv-store.ts';
+import { KvStore } from '../../../kv/kv-disk-store.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import type { JoinRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { joinAndRecompute } from '../../../systems/prefill/join-and-recompute.ts';

@@ -7,7 +7,7 @@ import { cutCells } from './cut-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { scattered } from '../../test/fixtures/plain-keys.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './wasm-arena.ts';
-import { firstCells, placeValues, replaceCells } from './copy-cells.ts';
+import { firstCells, placeValues, replaceCells } from './copy-arena-cells.ts';
 
 /** Rows shorter than a vector, as long, and of every remainder. */
 const shapes = [

@@ -11,7 +11,7 @@ it.each(['blocks', 'checkpoints'])(
   async (kind) => {
     const script = `
     import { CheckpointFiles } from ${JSON.stringify(new URL('../../test/fixtures/checkpoint-files.ts', import.meta.url).href)};
-    import { KvStore } from ${JSON.stringify(new URL('./kv-store.ts', import.meta.url).href)};
+    import { KvStore } from ${JSON.stringify(new URL('./kv-disk-store.ts', import.meta.url).href)};
     const [, , root, engine, seed] = process.argv;
     const files = new CheckpointFiles(engine);
     const store = await KvStore.open(root, 4000, files);

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
-import { KvStore } from './kv-store.ts';
+import { KvStore } from './kv-disk-store.ts';
 
 const folder = new StoreFolder();
 

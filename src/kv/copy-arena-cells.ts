@@ -7,7 +7,7 @@ import { kernelChoice } from './choose-kernels.ts';
 
 /** Values of a block in the arena. */
 export interface BlockValues {
-  /** Addresses, one a layer. */
+  /** One address per layer. */
   readonly sources: readonly number[];
   readonly cells: number;
   readonly layout: KvLayout;
@@ -15,7 +15,7 @@ export interface BlockValues {
 
 /** Where a block's values go among those of a state. */
 export interface ValuePlace {
-  /** Addresses of the values of all cells of the state, one a layer. */
+  /** For each layer, the address of the values of all cells of the state. */
   readonly addresses: readonly number[];
   /** Cells of the state. */
   readonly cells: number;
