@@ -1,5 +1,5 @@
 import { builtInMetrics, supersededMetric } from '../eval/analysis/metrics/built-in-metrics.ts';
-import { metricsOfRun, successMetric } from '../eval/analysis/metrics/run-metrics.ts';
+import { metricsOfRun, successMetric } from '../eval/analysis/metrics/metric-selection.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 import type { Estimate } from '../store/records/estimate.ts';
 import type { RunResults } from '../store/records/run-results.ts';

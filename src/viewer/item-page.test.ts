@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
-import { metricsOfRun } from '../eval/analysis/metrics/run-metrics.ts';
+import { metricsOfRun } from '../eval/analysis/metrics/metric-selection.ts';
 import { serverLinks as links } from './links.ts';
 import { turnForDisplay } from './turn-for-display.ts';
 import { type ItemModel, itemPage } from './item-page.ts';

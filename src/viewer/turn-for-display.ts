@@ -1,4 +1,4 @@
-import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/run-metrics.ts';
+import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/metric-selection.ts';
 import { clearScores } from '../eval/analysis/unknown-quality.ts';
 import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
 

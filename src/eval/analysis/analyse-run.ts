@@ -10,7 +10,7 @@ import type { IsolationProbe, RunProbes } from '../../store/records/run-probes.t
 import { schemaVersion } from '../../store/records/schema-version.ts';
 import { type RunTurns, turnsOfArm } from './turns-by-arm.ts';
 import { checkRun } from './checks/decide-checks.ts';
-import { metricsOfRun } from './metrics/run-metrics.ts';
+import { metricsOfRun } from './metrics/metric-selection.ts';
 import { redactResult } from './redact-turn.ts';
 import { withholdsTexts } from './text-restrictions.ts';
 import { clopperPearson } from './statistics/intervals.ts';

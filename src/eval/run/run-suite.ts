@@ -1,5 +1,5 @@
 /**
- * Runs one suite from options to results. `open-bench.ts` opens what a process needs to take turns.
+ * Runs one suite from options to results. `open-run-resources.ts` opens what a process needs to take turns.
  * - `plan/` checks options, arms and data before the first turn, and writes the record of the run.
  * - `workers/` divides a run among processes; `turns/` takes the turns of one user.
  * - `observe/` times, scores and stores each turn.
@@ -29,7 +29,7 @@ import { resolveModelOptions } from './plan/resolve-model-options.ts';
 import { openJudge } from './judge/judge.ts';
 import { testJudge, withJudgeSelfTest } from './judge/judge-self-test.ts';
 import { judgeTurns } from './judge/judge-turns.ts';
-import { openBench, type RunBench } from './open-bench.ts';
+import { openRunResources, type RunBench } from './open-run-resources.ts';
 import { drawnDatasets, type PlanUser } from './plan/plan-users.ts';
 import { requireDivisible } from './plan/shards.ts';
 import { prepareSuite, type PreparedSuite } from './plan/prepare-suite.ts';
@@ -94,7 +94,7 @@ export async function runSuite(
   hooks.onBegin?.(run.name);
   const task = { config: settings, suite: suite.name, folder };
   await using workers = new Workers(database, run, { ...task, startWorker, hooks });
-  await using open = await openBench(prepared, database, run, judge);
+  await using open = await openRunResources(prepared, database, run, judge);
   hooks.signal?.throwIfAborted();
   const worker = randomUUID();
   const claims = rowClaims(database, run.id, open.claimed, { worker, signal, wait: () => workers.changed(signal) });

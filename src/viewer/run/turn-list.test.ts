@@ -4,7 +4,7 @@ import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts'
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { builtInMetrics } from '../../eval/analysis/metrics/built-in-metrics.ts';
-import { metricsOfRun, requirePrimary } from '../../eval/analysis/metrics/run-metrics.ts';
+import { metricsOfRun, requirePrimary } from '../../eval/analysis/metrics/metric-selection.ts';
 import type { TurnRecord } from '../../store/records/turn-record.ts';
 import { serverLinks as links } from '../links.ts';
 import { turnListSection } from './turn-list.ts';

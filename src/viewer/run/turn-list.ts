@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
+import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
-import { type MeasuredRun, metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
+import { type MeasuredRun, metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import { sharesLines } from '../../render/section-terminal.ts';
 import { textWidth } from '../../render/wrap-text.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';

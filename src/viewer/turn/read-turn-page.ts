@@ -4,7 +4,7 @@ import { AttributionRepository } from '../../store/attribution-repository.ts';
 import { TokenPieceRepository } from '../../store/token-piece-repository.ts';
 import { TurnListRepository } from '../../store/turn-list-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
+import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { redactTurn } from '../../eval/analysis/redact-turn.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
-import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
+import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import { layout } from '../page-layout.ts';
 import { printTurn } from './print-turn.ts';

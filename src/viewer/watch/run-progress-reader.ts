@@ -1,7 +1,7 @@
 import type { BenchDatabase } from '../../store/database.ts';
 import { RunProgressRepository } from '../../store/run-progress-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
-import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
+import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import { RunningMeans } from '../../eval/analysis/running-means.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';

@@ -3,7 +3,7 @@ import type { CheckName, CheckResult } from '../../../store/records/run-results.
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, type RunTurns, turnsOfArm } from '../turns-by-arm.ts';
-import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/metric-selection.ts';
 import type { RunSample } from '../planned-sample.ts';
 
 export interface CheckInput extends RunTurns {

@@ -19,7 +19,7 @@ const MIN_TURNS = 20;
 const FEWEST_TURNS = 5;
 /** Above this many runnable processes per core, waiting for a core looks like a system's own time. */
 const BUSY = 1.5;
-/** Two stopwatches of one interval differ by less, ms. */
+/** Largest difference between two stopwatches of one interval, ms. */
 const BESIDE_MS = 0.25;
 /** For passing retrieved memories on, and for putting preferences in front of them, ms. */
 const PASS_ON_MS = 2;

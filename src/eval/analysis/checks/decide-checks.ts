@@ -2,7 +2,7 @@ import type { CheckResult } from '../../../store/records/run-results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { RunTurns } from '../turns-by-arm.ts';
-import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { plannedSample } from '../planned-sample.ts';
 import { storesTexts } from '../text-restrictions.ts';
 import { unknownQuality } from '../unknown-quality.ts';

@@ -3,7 +3,7 @@ import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { changedTurn, type Changes, checkInput, line, rag } from '../../../../test/fixtures/check-input.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
-import { metricsOfRun } from '../metrics/run-metrics.ts';
+import { metricsOfRun } from '../metrics/metric-selection.ts';
 import type { CheckInput } from './check.ts';
 import { negativeControls } from './negative-controls.ts';
 

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { Turns, RunTurns } from '../turns-by-arm.ts';
 import { checkRun } from '../checks/decide-checks.ts';
-import { metricsOfRun } from '../metrics/run-metrics.ts';
+import { metricsOfRun } from '../metrics/metric-selection.ts';
 import { redactResult } from '../redact-turn.ts';
 import { withholdsTexts } from '../text-restrictions.ts';
 import { splitByCache } from '../summary/cache-split.ts';

@@ -60,8 +60,8 @@ function chinese(words: readonly Word[], { from, to }: Span): boolean {
 }
 
 /** True if a text denies anything: "What do I not eat?". */
-export function hasNegation(asked: readonly Word[], language: Language): boolean {
-  const words = asked.map((word) => word.text);
+export function hasNegation(text: readonly Word[], language: Language): boolean {
+  const words = text.map((word) => word.text);
   const known = knownLanguage(language);
   if (known === undefined) return false;
   if (known === 'en') return words.some((_, place) => deniesAt(words, place));

@@ -23,7 +23,7 @@ export function meanInterval(totals: UnitTotals): Interval {
 
 /**
  * 95 % interval of a mean of scores from 0 to 1: Wilson's score interval on the effective number of items, with
- * Student's t on units − 1 degrees of freedom. It stays within 0 and 1, and is no point even if all answers are right.
+ * Student's t on units − 1 degrees of freedom. It stays within 0 and 1, and has a width even if all answers are right.
  * @param prior design effect pooled over the arms of a run, for arms with few differing answers
  * @see Wilson 1927; Dean and Pagano 2015, Statistics in Medicine 34, on clustered proportions
  */

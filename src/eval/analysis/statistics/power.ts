@@ -13,7 +13,7 @@ export function minimumDetectableEffect({ error }: Pick<PairedDifference, 'error
 }
 
 /**
- * The number of items, of proportionally more users, with which an arm that equals the baseline would be judged kept
+ * The number of items, from proportionally more users, at which an arm that equals the baseline would be judged kept
  * with 80 % power, given the observed spread; for shares, at least the number needed if no item differs. Undefined if
  * meaningless: the interval excludes zero, the margin is 0, or there are enough items already.
  * @param tests number of tests in the family, which share the level

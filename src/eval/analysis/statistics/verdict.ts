@@ -14,8 +14,8 @@ export const LEVEL = 0.05;
 const DEFAULT_MARGIN = 2;
 
 /**
- * The largest loss that still counts as none, in the scale of the values. For a metric in %, `--margin` replaces the metric's own
- * margin, unless it has its default. @param points the value of `--margin`
+ * The largest loss that still counts as none, in the scale of the values. For a metric in %, a value of `--margin` other
+ * than the default replaces the metric's own margin. @param points the value of `--margin`
  */
 export function marginOf({ unit, margin }: Pick<MetricDeclaration, 'unit' | 'margin'>, points: number): number {
   if (unit !== '%') return margin;

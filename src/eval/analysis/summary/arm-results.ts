@@ -4,7 +4,7 @@ import { type AnsweredResult, cacheStates, funnelStages, wrongClasses } from '..
 import { supersededMetric } from '../metrics/built-in-metrics.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
-import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
 import { type DesignEffects, estimateMetric, qualityEstimates } from './metric-estimates.ts';

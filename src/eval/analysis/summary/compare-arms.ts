@@ -2,7 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Comparison, CostName, Verdict } from '../../../store/records/run-results.ts';
 import { counterpartIn, type Turns } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
-import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { type ArmsByRole, armsByRole, isPlanned } from './arms-by-role.ts';
 import { isPooled } from './metric-estimates.ts';

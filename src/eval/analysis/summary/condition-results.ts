@@ -1,7 +1,7 @@
 import type { ConditionResults } from '../../../store/records/run-results.ts';
 import type { AnsweredResult, FailedTurn } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
-import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { type DesignEffects, qualityEstimates } from './metric-estimates.ts';
 import { latency, meanOver, phaseMeans, tokenMeans } from './cost-means.ts';
 

@@ -3,7 +3,7 @@ import { changedTurn } from '../../../../test/fixtures/check-input.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
-import { metricsOfRun } from '../metrics/run-metrics.ts';
+import { metricsOfRun } from '../metrics/metric-selection.ts';
 import { splitByCache } from './cache-split.ts';
 import { randomControl, hasRandomControls, describeMethod, methodResults } from './kv-method-results.ts';
 

@@ -3,7 +3,7 @@ import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { turnOf } from '../../../../test/fixtures/stored-runs.ts';
 import type { MachineKind } from '../../../store/records/run-description.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
-import { metricsOfRun } from '../metrics/run-metrics.ts';
+import { metricsOfRun } from '../metrics/metric-selection.ts';
 import { machineDifferences, groupDifferenceP } from './machine-differences.ts';
 
 const { primary } = metricsOfRun({ dataset: {} });

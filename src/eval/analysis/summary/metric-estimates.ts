@@ -2,7 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Estimate } from '../../../store/records/estimate.ts';
 import type { QualityEstimates } from '../../../store/records/run-results.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
-import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { designEffect } from '../statistics/design-effect.ts';
 import { estimateMean, estimateShare } from '../statistics/estimate-mean.ts';

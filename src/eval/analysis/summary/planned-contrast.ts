@@ -1,6 +1,6 @@
 import type { ContrastResults, MeasuredContrast, PlannedContrast } from '../../../store/records/planned-contrast.ts';
 import type { RunDescription } from '../../../store/records/run-description.ts';
-import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { detectableContrast, type PairedContrast, pairedContrast } from '../statistics/paired-contrast.ts';
 import { countUsers, type Pair, pairItems, perItem } from '../statistics/observations.ts';

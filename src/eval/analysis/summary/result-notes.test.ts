@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { askedTwice, changedTurn } from '../../../../test/fixtures/check-input.ts';
 import type { RetrievalRecord } from '../../../store/records/turn-record.ts';
-import { metricsOfRun } from '../metrics/run-metrics.ts';
+import { metricsOfRun } from '../metrics/metric-selection.ts';
 import {
   answerPrefixNotes,
   boundNotes,

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
-import type { RunMetrics } from '../metrics/run-metrics.ts';
+import type { RunMetrics } from '../metrics/metric-selection.ts';
 
 const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>> = {
   failed: 'retrieval failed, and the question was asked without memories',

@@ -2,7 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import { isPreference } from '../../../systems/prompt/memory-lines.ts';
 
-/** Recomputes the order that `@order=stable` gives memories, from all retrievals before. Avoids `RetrievalCounts`. */
+/** Recomputes the order that `@order=stable` gives memories, from all earlier retrievals, without `RetrievalCounts`. */
 export class ExpectedMemoryOrder {
   /** By arm: ids of each retrieval, best first. */
   readonly #retrieved = new Map<string, (readonly string[])[]>();

@@ -8,7 +8,7 @@ import {
   type ReadPreRetrievalConfig,
 } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 
-/** Reads how to prepare questions: the file of `--pre-retrieval`, or defaults. @throws BenchError `bad-option` */
+/** Reads the configuration for preparing questions: the file of `--pre-retrieval`, or defaults. @throws BenchError `bad-option` */
 export function readPreRetrievalConfigFile(config: Pick<BenchConfig, 'preRetrieval'>): ReadPreRetrievalConfig {
   const { preRetrieval: path } = config;
   if (path === undefined) return readPreRetrievalConfig({}, 'defaults');

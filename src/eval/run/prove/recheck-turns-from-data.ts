@@ -5,7 +5,7 @@ import { fileText } from '../../../data/text-file.ts';
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
 import type { AnsweredTurn, Scores } from '../../../store/records/turn-record.ts';
 import { type StoredTurn, TurnRepository } from '../../../store/turn-repository.ts';
-import type { OpenBench } from '../open-bench.ts';
+import type { RunResources } from '../open-run-resources.ts';
 import { sumByName } from '../workers/add-counts.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
@@ -304,7 +304,7 @@ function goldFaults({ observed }: AnsweredTurn, { answer, language }: FileItem, 
 
 export async function recheckUsers(
   bench: Pick<
-    OpenBench['bench'],
+    RunResources['bench'],
     'arms' | 'database' | 'dataFiles' | 'metrics' | 'runId' | 'settings' | 'storesTexts' | 'success' | 'users'
   >,
   planned: readonly PlanUser[],

@@ -21,7 +21,7 @@ import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { promptRules } from '../system-parts-from-options.ts';
 import { probeEmbedder, probeRetriever } from './embedder-and-retriever-probes.ts';
 import { cellsSelfTest, paritySelfTest, selfTestBudgetMs } from './engine-self-tests.ts';
-import type { RunBench } from '../open-bench.ts';
+import type { RunBench } from '../open-run-resources.ts';
 import type { ModelSelfTest, SelfTestStore } from './self-test-store.ts';
 
 const PROMPTS = 20;

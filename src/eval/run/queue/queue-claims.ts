@@ -6,7 +6,7 @@ import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { readUserRows } from '../../../store/user-rows.ts';
-import type { OpenBench } from '../open-bench.ts';
+import type { RunResources } from '../open-run-resources.ts';
 import { recheckUsers } from '../prove/recheck-turns-from-data.ts';
 import { sumByName } from '../workers/add-counts.ts';
 import { machineLoad } from '../run-level-results.ts';
@@ -32,7 +32,7 @@ interface QueueMember {
 export class QueueClaims implements Claims, AsyncDisposable {
   readonly stored = { users: 0, turns: 0 };
   readonly #member: QueueMember;
-  readonly #bench: OpenBench['bench'];
+  readonly #bench: RunResources['bench'];
   readonly #timer = setInterval(() => void this.#beat(), BEAT_MS);
   #claim: Claim | undefined;
   #lost = new AbortController();
@@ -44,7 +44,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
   #failures = 0;
   #ended = 'done';
 
-  constructor(member: QueueMember, bench: OpenBench['bench']) {
+  constructor(member: QueueMember, bench: RunResources['bench']) {
     this.#member = member;
     this.#bench = bench;
   }

@@ -7,7 +7,7 @@ import { type QueueWorker } from '../../../store/records/queue-records.ts';
 import { type RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { resolveModelOptions } from '../plan/resolve-model-options.ts';
-import { openBench } from '../open-bench.ts';
+import { openRunResources } from '../open-run-resources.ts';
 import { requireSameBuild, requireSameUsers } from '../plan/compare-plans.ts';
 import { prepareSuite } from '../plan/prepare-suite.ts';
 import { type BenchHooks } from '../bench-hooks.ts';
@@ -57,7 +57,7 @@ export async function workOnQueue(
   using database = openDatabase({ path: ':memory:' });
   const { schemaVersion: _, ...record } = plan;
   const run = new RunRepository(database).create({ ...record, environment });
-  await using open = await openBench(prepared, database, run);
+  await using open = await openRunResources(prepared, database, run);
   const { bench } = open;
   requireSameUsers(plan, bench.planned);
   const coldStartMs = performance.now() - started;

@@ -12,7 +12,7 @@ import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
 import { controlMemories } from './negative-control-memories.ts';
 import { type AnsweredInSession, PostTurnMeasurements } from '../observe/post-turn-measurements.ts';
-import type { OpenArm, RunBench } from '../open-bench.ts';
+import type { OpenArm, RunBench } from '../open-run-resources.ts';
 import { type PlanUser, rotationPlace, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
 import type { RecordedRetrieval } from '../observe/retrieval-recorder.ts';

@@ -5,7 +5,7 @@ import { isProbed, probeIsolation, probeSize, probeTurns, sessionPrefix } from '
 import { SessionRepository } from '../../../store/session-repository.ts';
 import { TurnProver } from '../prove/turn-prover.ts';
 import { cheapestItem } from '../plan/run-estimate.ts';
-import type { RunBench } from '../open-bench.ts';
+import type { RunBench } from '../open-run-resources.ts';
 import { UserTurns, warmUp } from '../turns/take-user-turns.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 

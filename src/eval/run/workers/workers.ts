@@ -9,7 +9,7 @@ import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { RunUserRepository } from '../../../store/run-user-repository.ts';
-import { openBench } from '../open-bench.ts';
+import { openRunResources } from '../open-run-resources.ts';
 import { openRunDatabase } from '../open-run-database.ts';
 import { prepareSuite } from '../plan/prepare-suite.ts';
 import type { BenchHooks } from '../bench-hooks.ts';
@@ -170,7 +170,7 @@ export async function runWorker(
   const engines = compose(settings);
   const task = { suite, begun: run, folder, place, engines, settings, hasGeneratedData: true };
   await using prepared = await prepareSuite(task, { signal });
-  await using open = await openBench(prepared, database, run);
+  await using open = await openRunResources(prepared, database, run);
   const claims = rowClaims(database, id, open.claimed, { worker, signal });
   const selfTested = async (): Promise<CellsSelfTest | undefined> => {
     await begun;

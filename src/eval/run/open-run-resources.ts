@@ -11,7 +11,7 @@ import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { additionalMetrics } from '../analysis/metrics/registered-metrics.ts';
-import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
+import { metricsOfRun, successMetric } from '../analysis/metrics/metric-selection.ts';
 import { storesTexts } from '../analysis/text-restrictions.ts';
 import { openRunRetriever } from './open-run-retriever.ts';
 import { systemParts } from './system-parts-from-options.ts';
@@ -38,12 +38,17 @@ export interface OpenArm {
 }
 
 /** The open arms of a run, with everything that their turns need except claims. */
-export type OpenBench = Awaited<ReturnType<typeof openBench>>;
+export type RunResources = Awaited<ReturnType<typeof openRunResources>>;
 
-export type RunBench = OpenBench['bench'] & { readonly claims: Claims };
+export type RunBench = RunResources['bench'] & { readonly claims: Claims };
 
 /** Opens what a process needs to take turns of a run. @param judge judges the answers after all turns */
-export async function openBench(prepared: PreparedSuite, database: BenchDatabase, run: RunRecord, judge?: Judge) {
+export async function openRunResources(
+  prepared: PreparedSuite,
+  database: BenchDatabase,
+  run: RunRecord,
+  judge?: Judge,
+) {
   const { parts, place, settings, stores, suite, users } = prepared;
   const { engine, embeddings } = parts;
   const { seed, repeats, topK, threshold } = settings;
