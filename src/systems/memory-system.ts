@@ -5,7 +5,7 @@ import type { MemorySearchResult, RetrievalSummary } from '../retrieval/retrieve
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { AnswerRecord, RetrievalRecord, Timings, TokenCounts, TurnAccount } from '../store/records/turn-record.ts';
-import type { AnswerOpening } from './prompt/answer-places.ts';
+import type { AnswerOpening } from './prompt/answer-scoring-positions.ts';
 import type { MemoryText } from './prompt/precomputed-lines.ts';
 
 /**

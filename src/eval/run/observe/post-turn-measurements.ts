@@ -15,7 +15,7 @@ import { holdsWords } from '../../../data/split-words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
-import { answerPlaces } from '../../../systems/prompt/answer-places.ts';
+import { answerScoringPositions } from '../../../systems/prompt/answer-scoring-positions.ts';
 import { sum } from '../../analysis/statistics/observations.ts';
 import { nextTokenAgreement } from '../../analysis/metrics/next-token-agreement.ts';
 import type { RecordedRetrieval } from './retrieval-recorder.ts';
@@ -85,7 +85,7 @@ export class PostTurnMeasurements {
     const promptIds = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
     // After the item's own answer prefix if it has one, else after the prompt.
     const goldAnswer = { answer: item.answer ?? unknownAnswer, ownPrefix: item.answerPrefix };
-    const { afterItemPrefix: gold } = await answerPlaces(trace, goldAnswer, engine);
+    const { afterItemPrefix: gold } = await answerScoringPositions(trace, goldAnswer, engine);
     const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? trace.answer.tokenIds : undefined;
     const state = { session: answeringSession(turn), prefixPositions, suffix };
     const score = await this.#scorer.score(state, { gold, own }, options);

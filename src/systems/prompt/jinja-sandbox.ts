@@ -56,7 +56,7 @@ function requireShortList(elements: number): void {
 }
 
 /** Renders an untrusted Jinja template within limits on steps, sizes and time. */
-export class LimitedTemplate {
+export class SandboxTemplate {
   readonly #template: InstanceType<typeof Template>;
   readonly #mostMs: number;
   readonly #mostSteps: number;

@@ -4,7 +4,7 @@ import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import { answerOpening } from '../answer-turn.ts';
-import { answerPlaces } from './answer-places.ts';
+import { answerScoringPositions } from './answer-scoring-positions.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './build-prompt.ts';
 import { openPromptForm } from './chat-form.ts';
 import { PromptTokenizer } from './prompt-tokenizer.ts';
@@ -63,7 +63,7 @@ describe.each([
 
     it('the two places of an answer are those of the two prompts, ids as the model writes them', async () => {
       const { trace, prompt } = await asked(general);
-      const { afterPrompt: here, afterItemPrefix: there } = await answerPlaces(
+      const { afterPrompt: here, afterItemPrefix: there } = await answerScoringPositions(
         trace,
         { answer: 'Lyon', ownPrefix: own },
         engine,
@@ -82,16 +82,16 @@ describe.each([
     });
 
     it('an item without a prefix of its own, or asked with it, has one place', async () => {
-      const without = await answerPlaces((await asked(general)).trace, { answer: 'Lyon' }, engine);
+      const without = await answerScoringPositions((await asked(general)).trace, { answer: 'Lyon' }, engine);
       expect(without.afterItemPrefix).toBe(without.afterPrompt);
       const { trace } = await asked(own);
-      const places = await answerPlaces(trace, { answer: 'Lyon', ownPrefix: `${own} ` }, engine);
+      const places = await answerScoringPositions(trace, { answer: 'Lyon', ownPrefix: `${own} ` }, engine);
       expect(places.afterItemPrefix).toBe(places.afterPrompt);
     });
 
     it('a run without a prefix has its own place behind the prompt, and one behind the item’s', async () => {
       const { trace } = await asked('');
-      const { afterPrompt: here, afterItemPrefix: there } = await answerPlaces(
+      const { afterPrompt: here, afterItemPrefix: there } = await answerScoringPositions(
         trace,
         { answer: 'Lyon', ownPrefix: own },
         engine,

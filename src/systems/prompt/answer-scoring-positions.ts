@@ -11,7 +11,7 @@ export interface AnswerOpening {
 }
 
 /** One way of scoring an answer: the end of the prompt, and the answer after it. */
-export interface AnswerPlace {
+export interface AnswerScoringPosition {
   /** Replaces the suffix of the turn. */
   readonly suffix: readonly TokenId[];
   /** The tokens by which the model would write the answer there. */
@@ -19,11 +19,11 @@ export interface AnswerPlace {
 }
 
 /** Where an answer can be scored: after the turn's prompt and after the item's prefix; the same object if these agree. */
-export async function answerPlaces(
+export async function answerScoringPositions(
   { suffix, opening }: { readonly suffix: readonly TokenId[]; readonly opening: AnswerOpening },
   { answer, ownPrefix }: { readonly answer: string; readonly ownPrefix?: string | null | undefined },
   engine: Pick<Engine, 'tokenize'>,
-): Promise<Record<'afterPrompt' | 'afterItemPrefix', AnswerPlace>> {
+): Promise<Record<'afterPrompt' | 'afterItemPrefix', AnswerScoringPosition>> {
   const { form, prefix, prefixTokens } = opening;
   const own = ownPrefix?.trim() ?? prefix;
   const texts = [
