@@ -3,7 +3,7 @@
  * Prints the table of the model's card and writes the same numbers to `quality.json` beside the model.
  */
 import { basename, dirname } from 'node:path';
-import { grammars, type Grammar } from '../../src/base/language-phrasings.ts';
+import { grammars, type Grammar } from '../../src/base/english-and-chinese-wordings.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { exactMatch } from '../../src/eval/analysis/metrics/text-overlap.ts';
 import { containsTokens } from '../../src/data/normalise-text.ts';

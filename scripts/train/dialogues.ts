@@ -3,7 +3,7 @@
  * The grammar and the segment list are those of the bench itself.
  */
 import { once } from 'node:events';
-import type { Grammar } from '../../src/base/language-phrasings.ts';
+import type { Grammar } from '../../src/base/english-and-chinese-wordings.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import type { PhrasingSide } from '../../src/data/generators/facts-and-relations.ts';
 import { readOptions } from '../run-script.ts';

@@ -13,7 +13,7 @@ import { drawQualitySet } from './documents/quality-set.ts';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { greedyAnswer } from '../open-parts.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
-import { grammars } from '../../src/base/language-phrasings.ts';
+import { grammars } from '../../src/base/english-and-chinese-wordings.ts';
 import { drawRelation, USER, drawRelationValue } from '../../src/data/generators/facts-and-relations.ts';
 import { statement } from '../../src/data/generators/fact-wording.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from './bench-error.ts';
-import { diskAdvice } from './disk-advice.ts';
+import { diskErrorHint } from './disk-error-hint.ts';
 import { isProcessRunning } from './is-process-running.ts';
 
 /** Holds the host name, since other hosts and containers may share the parent folder: `isProcessRunning` knows this host only. */
@@ -22,7 +22,7 @@ export class TemporaryFolder implements Disposable {
       this.path = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
     } catch (cause) {
       const message = `${tmpdir()}: cannot make a temporary folder for KV: ${(cause as Error).message}`;
-      throw new BenchError('disk', message, `${diskAdvice(cause)}, or set TMPDIR to another folder`, cause);
+      throw new BenchError('disk', message, `${diskErrorHint(cause)}, or set TMPDIR to another folder`, cause);
     }
     if (open.size === 0) process.on('exit', deleteAll);
     open.add(this.path);

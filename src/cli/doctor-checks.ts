@@ -3,7 +3,7 @@ import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError, catchBenchError } from '../base/bench-error.ts';
-import { diskAdvice } from '../base/disk-advice.ts';
+import { diskErrorHint } from '../base/disk-error-hint.ts';
 import { openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
@@ -170,7 +170,7 @@ export async function examine(check: Check, config: BenchConfig, engines: Engine
     return await check.run(config, engines);
   } catch (error) {
     const { message, syscall } = error as NodeJS.ErrnoException;
-    const ofSystem = syscall === undefined ? 'run npm ci again, and read its messages' : diskAdvice(error);
+    const ofSystem = syscall === undefined ? 'run npm ci again, and read its messages' : diskErrorHint(error);
     const advice = error instanceof BenchError ? error.hint : ofSystem;
     return { state: 'fails', found: message.split('\n')[0]!, advice };
   }

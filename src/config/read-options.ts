@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { readToEnd } from '../base/safe-file-operations.ts';
+import { readToEnd } from '../base/read-remove-rename-files.ts';
 import { formatValue } from '../base/format-value.ts';
 import { engineKeyVariable, judgeKeyVariable } from './api-key.ts';
 import { benchConfigSchema } from './bench-config.ts';

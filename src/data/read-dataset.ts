@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { ownValue } from '../base/prototype-safe-records.ts';
-import { grammars } from '../base/language-phrasings.ts';
+import { grammars } from '../base/english-and-chinese-wordings.ts';
 import { checkConsistency, requirePassages } from './check-consistency.ts';
 import type { Dataset, DatasetDeclaration, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
 import { fileSource, type DatasetSource } from './dataset-source.ts';

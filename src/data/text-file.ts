@@ -3,7 +3,7 @@ import { createReadStream, readSync } from 'node:fs';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
-import { openToRead } from '../base/safe-file-operations.ts';
+import { openToRead } from '../base/read-remove-rename-files.ts';
 
 const MAX_LINE_BYTES = 16_000_000;
 const GZIP = Buffer.from([0x1f, 0x8b]);

@@ -1,4 +1,4 @@
-import { grammars } from '../base/language-phrasings.ts';
+import { grammars } from '../base/english-and-chinese-wordings.ts';
 import { knownLanguage, type Language } from '../base/language.ts';
 
 /** A user's language by the data set. Answers are scored in it, also if a run prompts in another language. */

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
-import { diskAdvice } from '../base/disk-advice.ts';
+import { diskErrorHint } from '../base/disk-error-hint.ts';
 
 const CHUNK_CHARACTERS = 65_536;
 
@@ -30,7 +30,7 @@ export async function writeLines(path: string, lines: Iterable<string> | AsyncIt
     rmSync(unfinished, { force: true });
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     const { message } = error as Error;
-    const hint = `${diskAdvice(error)}, or name another file`;
+    const hint = `${diskErrorHint(error)}, or name another file`;
     throw new BenchError('disk', `${path} cannot be written: ${message}`, hint, error);
   }
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
-import { diskAdvice } from '../base/disk-advice.ts';
-import { removeAny } from '../base/safe-file-operations.ts';
+import { diskErrorHint } from '../base/disk-error-hint.ts';
+import { removeAny } from '../base/read-remove-rename-files.ts';
 import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import { KvIndex } from './kv-index.ts';
 import type { AboutKv, KvEntry, OwnedKv } from './kv-record.ts';
@@ -244,7 +244,7 @@ export class KvStore {
       // Errors of the engine or the caller need no explanation.
       if (cause instanceof BenchError || cause instanceof RangeError) throw cause;
       const { code, message } = cause as NodeJS.ErrnoException;
-      const hint = `${diskAdvice(cause)}, or name another folder: --kv-store DIR`;
+      const hint = `${diskErrorHint(cause)}, or name another folder: --kv-store DIR`;
       throw new BenchError('disk', `${written ?? this.#root}: ${what}: ${code ?? message}`, hint, cause);
     }
   }

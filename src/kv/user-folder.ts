@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { moveOver, readRegularFile, removeAny } from '../base/safe-file-operations.ts';
+import { moveOver, readRegularFile, removeAny } from '../base/read-remove-rename-files.ts';
 import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import {
   type AboutKv,

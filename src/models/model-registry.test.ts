@@ -2,7 +2,7 @@ import { copyFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
-import { grammars } from '../base/language-phrasings.ts';
+import { grammars } from '../base/english-and-chinese-wordings.ts';
 import { defaultPrompt } from './prompt-defaults.ts';
 import { resolveEmbedder, resolveModel } from './resolve-model-name.ts';
 import { presetModels } from './default-models.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
-import { readToEnd } from '../base/safe-file-operations.ts';
+import { readToEnd } from '../base/read-remove-rename-files.ts';
 
 const MAX_BYTES = 2 ** 30;
 

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
-import { diskAdvice } from '../base/disk-advice.ts';
+import { diskErrorHint } from '../base/disk-error-hint.ts';
 import { renderCsv } from '../render/table-csv.ts';
 import { renderJson } from '../render/table-json.ts';
 import { renderLatex } from '../render/table-latex.ts';
@@ -86,7 +86,7 @@ export function writeFiles(folder: string, files: ReadonlyMap<string, string>): 
     } catch (error) {
       if (existsSync(unfinished)) rmSync(unfinished);
       const { message } = error as Error;
-      const hint = `${diskAdvice(error)}, or name another folder with --out; the turns are stored: npm run tables writes the report`;
+      const hint = `${diskErrorHint(error)}, or name another folder with --out; the turns are stored: npm run tables writes the report`;
       throw new BenchError('disk', `the report cannot be written: ${message}`, hint, error);
     }
   }

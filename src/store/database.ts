@@ -6,7 +6,7 @@ import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { BenchError } from '../base/bench-error.ts';
 import { requireMinimumNode } from '../base/minimum-node-version.ts';
-import { readToEnd } from '../base/safe-file-operations.ts';
+import { readToEnd } from '../base/read-remove-rename-files.ts';
 import { databaseError } from './database-error.ts';
 import { migrate, requireCurrentSchema } from './migrations.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { foundMemories, openParts } from '../../scripts/open-parts.ts';
 import { fakeAdapter } from '../../test/fixtures/fake-engine/fake-adapter.ts';
 import { BenchError } from '../base/bench-error.ts';
-import { grammars } from '../base/language-phrasings.ts';
+import { grammars } from '../base/english-and-chinese-wordings.ts';
 import type { PromptText } from '../config/bench-config.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';

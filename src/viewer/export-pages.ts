@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameS
 import { join, resolve } from 'node:path';
 import { html } from 'hono/html';
 import { BenchError } from '../base/bench-error.ts';
-import { diskAdvice } from '../base/disk-advice.ts';
+import { diskErrorHint } from '../base/disk-error-hint.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 import { groupedNumber } from '../render/format-number.ts';
@@ -212,6 +212,6 @@ function onDisk(work: () => void): void {
     work();
   } catch (error) {
     const message = `the export cannot be written: ${(error as Error).message}`;
-    throw new BenchError('disk', message, `${diskAdvice(error)}, or name another folder`, error);
+    throw new BenchError('disk', message, `${diskErrorHint(error)}, or name another folder`, error);
   }
 }

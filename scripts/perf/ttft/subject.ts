@@ -1,4 +1,4 @@
-import { grammars } from '../../../src/base/language-phrasings.ts';
+import { grammars } from '../../../src/base/english-and-chinese-wordings.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';

@@ -1,4 +1,4 @@
-import type { Grammar } from '../../../src/base/language-phrasings.ts';
+import type { Grammar } from '../../../src/base/english-and-chinese-wordings.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { PhrasingSide } from '../../../src/data/generators/facts-and-relations.ts';
 

@@ -1,4 +1,4 @@
-import { grammars, type Grammar } from '../../../src/base/language-phrasings.ts';
+import { grammars, type Grammar } from '../../../src/base/english-and-chinese-wordings.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { DocumentOptions } from './curriculum.ts';
 import {

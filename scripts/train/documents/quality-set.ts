@@ -1,4 +1,4 @@
-import { grammars, type Grammar } from '../../../src/base/language-phrasings.ts';
+import { grammars, type Grammar } from '../../../src/base/english-and-chinese-wordings.ts';
 import { joinSegments } from '../../../src/systems/prompt/prompt-form.ts';
 import { memoryFooterSegment } from '../../../src/systems/prompt/plain-form.ts';
 import { containsTokens } from '../../../src/data/normalise-text.ts';

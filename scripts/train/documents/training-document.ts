@@ -1,4 +1,4 @@
-import { grammars, type Grammar } from '../../../src/base/language-phrasings.ts';
+import { grammars, type Grammar } from '../../../src/base/english-and-chinese-wordings.ts';
 import { memoryHeader } from '../../../src/systems/prompt/prompt-form.ts';
 import { memorySegment, type LabelStyle } from '../../../src/systems/prompt/memory-lines.ts';
 import {

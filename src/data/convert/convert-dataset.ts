@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { grammarFor } from '../../base/language-phrasings.ts';
+import { grammarFor } from '../../base/english-and-chinese-wordings.ts';
 import { type Language, isLanguageTag, knownLanguage } from '../../base/language.ts';
 import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../../config/public-datasets.ts';
 import { recordSchemas } from '../record-schemas.ts';

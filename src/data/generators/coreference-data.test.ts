@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { grammars } from '../../base/language-phrasings.ts';
+import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import { coreferenceData } from './coreference-data.ts';
 import type { ContextWindow } from './dataset-generator.ts';
 import type { ItemLine, MemoryLine } from './generated-records.ts';

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { type Grammar, grammars } from '../../base/language-phrasings.ts';
+import { type Grammar, grammars } from '../../base/english-and-chinese-wordings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { fillTemplate } from './fill-template.ts';
 

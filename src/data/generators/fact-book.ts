@@ -1,4 +1,4 @@
-import type { Grammar } from '../../base/language-phrasings.ts';
+import type { Grammar } from '../../base/english-and-chinese-wordings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import {
   drawPreference,

@@ -1,4 +1,4 @@
-import { type Grammar, grammars, type Phrasings } from '../../base/language-phrasings.ts';
+import { type Grammar, grammars, type Phrasings } from '../../base/english-and-chinese-wordings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawValue, nonceWord } from './draw-value.ts';
 import { fillTemplate } from './fill-template.ts';

@@ -1,4 +1,4 @@
-import type { Grammar } from '../../base/language-phrasings.ts';
+import type { Grammar } from '../../base/english-and-chinese-wordings.ts';
 
 /** Fills the slots of a template, such as `{v}`; a slot without a value stays. */
 export function fillTemplate(template: string, slots: Readonly<Record<string, string>>): string {

@@ -1,4 +1,4 @@
-import { grammarFor } from '../../base/language-phrasings.ts';
+import { grammarFor } from '../../base/english-and-chinese-wordings.ts';
 import type { HistoryMessage, WrittenRecord } from '../record-schemas.ts';
 
 export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;

@@ -1,4 +1,4 @@
-import { type Grammar, grammars } from '../../base/language-phrasings.ts';
+import { type Grammar, grammars } from '../../base/english-and-chinese-wordings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { ContextWindow, DatasetGenerator } from './dataset-generator.ts';
 import { datasetText, ordinal } from './generated-records.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { grammars } from '../../base/language-phrasings.ts';
+import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import type { DatasetUser } from '../dataset.ts';
 import { readDataset } from '../read-dataset.ts';

@@ -1,4 +1,4 @@
-import { type Grammar, grammars } from '../../base/language-phrasings.ts';
+import { type Grammar, grammars } from '../../base/english-and-chinese-wordings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { containsTokens } from '../normalise-text.ts';
 import { planUser } from './recall-user-plan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { grammars } from '../../base/language-phrasings.ts';
+import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import { containsTokens } from '../normalise-text.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawEvaluationUsers } from './recall-data.ts';

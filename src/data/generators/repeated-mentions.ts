@@ -1,4 +1,4 @@
-import { grammars } from '../../base/language-phrasings.ts';
+import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawRelation, drawRelationValue, type Relation, USER } from './facts-and-relations.ts';
 import { ASKED_MS, DAY_MS, retrievalMemory } from './retrieval-users.ts';

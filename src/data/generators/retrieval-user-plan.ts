@@ -1,4 +1,4 @@
-import { grammars } from '../../base/language-phrasings.ts';
+import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawChineseFacts } from './chinese-facts.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { BenchError } from '../../base/bench-error.ts';
-import { diskAdvice } from '../../base/disk-advice.ts';
+import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { encodeGgufHeader, type GgufFile, type GgufKind, padding, readGgufFile } from './gguf-file.ts';
 import { type ByteRange, type CopiedTensor, type CopyChanges, withQueries } from './queries-as-keys.ts';
 
@@ -27,7 +27,7 @@ export async function writeFirstLayers(from: string, to: string, layers: number,
   } catch (cause) {
     if (cause instanceof BenchError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new BenchError('disk', `${to}: a part of the model cannot be written: ${why}`, diskAdvice(cause), cause);
+    throw new BenchError('disk', `${to}: a part of the model cannot be written: ${why}`, diskErrorHint(cause), cause);
   }
 }
 

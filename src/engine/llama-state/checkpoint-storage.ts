@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { diskAdvice } from '../../base/disk-advice.ts';
+import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { isProcessRunning } from '../../base/is-process-running.ts';
-import { moveOver, readRegularFile, removeAny } from '../../base/safe-file-operations.ts';
+import { moveOver, readRegularFile, removeAny } from '../../base/read-remove-rename-files.ts';
 import { type Checkpoint, checkpointSchema } from '../session-checkpoint.ts';
 import { type ParsedState, writeAll } from './state-file.ts';
 
@@ -58,7 +58,7 @@ export class CheckpointFolder {
     } catch (cause) {
       removeAny(unfinished);
       if (cause instanceof BenchError) throw cause;
-      const hint = `${diskAdvice(cause, this.#path)}, or name another folder`;
+      const hint = `${diskErrorHint(cause, this.#path)}, or name another folder`;
       throw new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
     }
   }

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
-import { diskAdvice } from '../../base/disk-advice.ts';
+import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import type { Checkpoint } from '../session-checkpoint.ts';
 import { requireSpace, type Window } from '../context-window.ts';
 import {
@@ -308,6 +308,6 @@ function unusable(why: string, name = 'KV state'): BenchError {
 }
 
 function notWritten(path: string, cause: unknown): BenchError {
-  const hint = `${diskAdvice(cause, dirname(path))}, or name another folder: TMPDIR`;
+  const hint = `${diskErrorHint(cause, dirname(path))}, or name another folder: TMPDIR`;
   return new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
 }

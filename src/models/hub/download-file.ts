@@ -12,7 +12,7 @@ import {
   truncateSync,
 } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
-import { diskAdvice } from '../../base/disk-advice.ts';
+import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import type { RemoteFile } from './describe-remote-file.ts';
 import { fileChecksum } from './file-checksum.ts';
 import {
@@ -68,7 +68,7 @@ export async function downloadFile(remote: RemoteFile, path: string, options: Fi
     throw new BenchError(
       'disk',
       `${options.name} could not be written to ${dirname(path)}: ${code}`,
-      `${diskAdvice(cause)}, or name another folder with HF_HOME or DKI_BENCH_CACHE; the download continues where it stopped`,
+      `${diskErrorHint(cause)}, or name another folder with HF_HOME or DKI_BENCH_CACHE; the download continues where it stopped`,
       cause,
     );
   }

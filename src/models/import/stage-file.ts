@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import { BenchError } from '../../base/bench-error.ts';
-import { diskAdvice } from '../../base/disk-advice.ts';
+import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { isProcessRunning } from '../../base/is-process-running.ts';
 import type { ImportSource, ImportFile } from './import-source.ts';
@@ -46,7 +46,7 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
       : new BenchError(
           'disk',
           `${file.path} of ${source} could not be copied: ${code}`,
-          `${diskAdvice(cause)}, ${ELSEWHERE}`,
+          `${diskErrorHint(cause)}, ${ELSEWHERE}`,
           cause,
         );
   }

@@ -22,7 +22,7 @@ import {
 } from './memory-lines.ts';
 import { type PromptTokenizer } from './prompt-tokenizer.ts';
 import { plainForm } from './plain-form.ts';
-import { grammarFor } from '../../base/language-phrasings.ts';
+import { grammarFor } from '../../base/english-and-chinese-wordings.ts';
 import { detectLanguage } from '../../base/language.ts';
 import { type TokenId, type TokenRange } from '../../engine/token-id.ts';
 

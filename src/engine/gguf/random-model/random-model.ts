@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import { diskAdvice } from '../../../base/disk-advice.ts';
+import { diskErrorHint } from '../../../base/disk-error-hint.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
 import { bytesOfNumbers } from '../tensor-types.ts';
 import {
@@ -158,7 +158,7 @@ async function write(path: string, header: Uint8Array, tensors: readonly GgufTen
   } catch (cause) {
     rmSync(unfinished, { force: true });
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new BenchError('disk', `${path}: the random model could not be written: ${why}`, diskAdvice(cause), cause);
+    throw new BenchError('disk', `${path}: the random model could not be written: ${why}`, diskErrorHint(cause), cause);
   }
 }
 

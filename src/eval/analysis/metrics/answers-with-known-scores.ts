@@ -1,4 +1,4 @@
-import { grammars } from '../../../base/language-phrasings.ts';
+import { grammars } from '../../../base/english-and-chinese-wordings.ts';
 import type { KnownLanguage } from '../../../base/language.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';

@@ -1,4 +1,4 @@
-import { grammarFor } from '../../../base/language-phrasings.ts';
+import { grammarFor } from '../../../base/english-and-chinese-wordings.ts';
 import type { Language } from '../../../base/language.ts';
 import { bleu, exactMatch, memoryRecall, rougeL, squadExactMatch, squadRecall, tokenF1 } from './text-overlap.ts';
 import { contains } from './contains.ts';

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import { readToEnd } from '../../../base/safe-file-operations.ts';
+import { readToEnd } from '../../../base/read-remove-rename-files.ts';
 import {
   readPreRetrievalConfig,
   type ReadPreRetrievalConfig,

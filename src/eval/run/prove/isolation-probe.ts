@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { grammars } from '../../../base/language-phrasings.ts';
+import { grammars } from '../../../base/english-and-chinese-wordings.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { drawPreference, factKey, USER, drawRelationValue } from '../../../data/generators/facts-and-relations.ts';
 import { holdsWords } from '../../../data/split-words.ts';

@@ -4,7 +4,7 @@ import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { moveOver, readRegularFile, removeAny } from '../../../base/safe-file-operations.ts';
+import { moveOver, readRegularFile, removeAny } from '../../../base/read-remove-rename-files.ts';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { cacheFolder } from '../../../config/cache-folder.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 
-/** Advice by system error code. */
-const advice: Readonly<Record<string, string>> = {
+/** Hints by system error code. */
+const hints: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space',
   EDQUOT: 'free some space: the quota is used up',
   EFBIG: 'raise the limit on the size of files: ulimit -f',
@@ -16,12 +16,12 @@ const advice: Readonly<Record<string, string>> = {
 /** With less free space than this, a failed write is blamed on a full disk. */
 const FEW_BYTES = 8 * 2 ** 20;
 
-/** Advice on an error of writing a file. @param folder of the file, to check its free space if the error code says nothing */
-export function diskAdvice(cause: unknown, folder?: string): string {
-  const known = advice[(cause as NodeJS.ErrnoException).code ?? ''];
+/** Says what the user can do about a failed write. @param folder whose free space is checked if the error code says nothing */
+export function diskErrorHint(cause: unknown, folder?: string): string {
+  const known = hints[(cause as NodeJS.ErrnoException).code ?? ''];
   if (known !== undefined) return known;
   return folder !== undefined && freeBytes(folder) < FEW_BYTES
-    ? advice['ENOSPC']!
+    ? hints['ENOSPC']!
     : 'check the path, its permissions and the space there';
 }
 

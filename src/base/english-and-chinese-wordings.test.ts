@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grammars, type Grammar, type Phrasings } from './language-phrasings.ts';
+import { grammars, type Grammar, type Phrasings } from './english-and-chinese-wordings.ts';
 
 function phrasingsIn(part: unknown): Phrasings[] {
   if (typeof part !== 'object' || part === null) return [];
