@@ -5,7 +5,7 @@ import { runTable } from './table-parts.ts';
 export const checkMarks: Readonly<Record<CheckResult['status'], string>> = { passed: '✓', failed: '✗', undecided: '–' };
 
 /** The evidence of a check, and what a passed one would have seen. */
-export function checkEvidence({ status, evidence, detects }: CheckResult): string {
+function checkEvidence({ status, evidence, detects }: CheckResult): string {
   if (status === 'undecided') return `undecided: ${evidence}`;
   return detects === undefined ? evidence : `${evidence}; would have seen ${detects}`;
 }

@@ -30,7 +30,7 @@ export interface InjectedTurn {
   /** Injected tokens of an exact prefix. Those behind its last exact cut were evaluated with the suffix. */
   readonly exactTokens: number | undefined;
   readonly record: PrefillRecord | null;
-  /** Selected tokens by the turn's account; undefined if its recipe recomputes none. */
+  /** Selected tokens by the turn's account; undefined if it selected none. */
   readonly selected: number | undefined;
   readonly bound: CellBound;
   /** True if evaluating again gives the same bits. */
@@ -96,10 +96,11 @@ async function wrongTokens(
 ): Promise<string | null> {
   if (recompute === null) return null;
   const { recomputed, selected } = parts;
-  const count = recomputed.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (selected !== count) return `${count} tokens were selected, not ${selected} as accounted`;
   const miscounted = wrongShare(recompute, parts, recomputed);
-  return miscounted ?? (isScored(recompute) ? await wrongSelection(maker, recompute, parts, rounding) : null);
+  const missed = miscounted ?? (isScored(recompute) ? await wrongSelection(maker, recompute, parts, rounding) : null);
+  if (missed !== null || selected === undefined) return missed;
+  const count = recomputed.reduce((sum, { start, end }) => sum + end - start, 0);
+  return selected === count ? null : `${count} tokens were selected, not ${selected} as accounted`;
 }
 
 /** Compares bytes: cells that were not recomputed must equal joined blocks; if all were, they must equal text. */
