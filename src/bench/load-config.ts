@@ -3,10 +3,10 @@ import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { formatValue } from '../base/format-value.ts';
 import { type BenchConfig, servedModel } from '../config/bench-config.ts';
-import { publicDatasetFiles } from '../config/public-dataset-files.ts';
+import { resolvePublicDatasetFiles } from '../config/resolve-public-dataset-files.ts';
 import { type OptionSources, readOptions } from '../config/read-options.ts';
 import { checkOptionConflicts } from '../config/check-option-conflicts.ts';
-import { judgeAddress } from '../config/service-addresses.ts';
+import { judgeAddress } from '../config/normalise-server-addresses.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../models/prompt-defaults.ts';
 import { presetModelName, presetModels } from '../models/default-models.ts';
 import { languageModelNamed } from '../models/model-registry.ts';
@@ -43,7 +43,7 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   }
   const dataset = resolveDatasets(options.dataset, workingFolder);
   checkOptionConflicts({ ...options, dataset }, given);
-  const dataFile = publicDatasetFiles(dataset, givenFiles, workingFolder, environment);
+  const dataFile = resolvePublicDatasetFiles(dataset, givenFiles, workingFolder, environment);
   const paths = ['errata', 'llamaServer', 'slotsFolder', 'kvStore', 'preRetrieval'] as const;
   const out = resolve(workingFolder, options.out);
   // Replaced by the defaults of the model once it is opened.

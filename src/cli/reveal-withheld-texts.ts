@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
-import { dataFilePaths } from '../config/public-dataset-files.ts';
+import { dataFilePaths } from '../config/resolve-public-dataset-files.ts';
 import { fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
 import { datasetSources } from '../data/dataset-source.ts';
 import { readDatasetSource } from '../data/read-dataset.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address, commaSeparated, count, describe, numeric, oneOf, path, runName, text, toBytes, toggle } from './option-kinds.ts'; // prettier-ignore
+import { address, commaSeparated, count, describe, numeric, oneOf, path, runName, text, toBytes, toggle } from './option-schema-builders.ts'; // prettier-ignore
 import { defaultWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
 import { retrieverNames } from './retriever-names.ts';
 

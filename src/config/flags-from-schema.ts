@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { benchConfigSchema, optionGroups } from './bench-config.ts';
-import { type OptionDescription, optionDescriptions } from './option-kinds.ts';
+import { type OptionDescription, optionDescriptions } from './option-schema-builders.ts';
 
 /** Maps `topK` to `--top-k`, and `text`, which is on by default, to `--no-text`. */
 export function flagName(key: string): string {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ColdIndexName } from '../../config/bench-config.ts';
-import { postgresAddress, redisAddress } from '../../config/service-addresses.ts';
+import { postgresAddress, redisAddress } from '../../config/normalise-server-addresses.ts';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { ColdStore } from './cold-store.ts';

@@ -1,7 +1,7 @@
 import { and, asc, cosineDistance, countDistinct, eq, inArray, isNotNull, notInArray, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
-import { postgresAddress, postgresClientUrl } from '../../config/service-addresses.ts';
+import { postgresAddress, postgresClientUrl } from '../../config/normalise-server-addresses.ts';
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
 import { batches } from '../../base/batches.ts';
 import { deriveUuid } from './derive-uuid.ts';

@@ -5,7 +5,7 @@ import { batches } from '../../base/batches.ts';
 import type { MemoryRecord } from './memory-record.ts';
 import { STORE_TIMEOUT_MS } from './store-timeout.ts';
 import { storeError } from './store-error.ts';
-import { redisAddress } from '../../config/service-addresses.ts';
+import { redisAddress } from '../../config/normalise-server-addresses.ts';
 
 /** Lifetime of a shelf after its last write, so that killed processes leave nothing behind. */
 const LIFETIME_SECONDS = 24 * 60 * 60;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { setTimeout as wait } from 'node:timers/promises';
 import { BenchError, innermostReason } from '../../base/bench-error.ts';
-import { postgresAddress, postgresClientUrl } from '../../config/service-addresses.ts';
+import { postgresAddress, postgresClientUrl } from '../../config/normalise-server-addresses.ts';
 
 /** A server that does not answer a call in this time is away. */
 const CALL_MS = 10_000;

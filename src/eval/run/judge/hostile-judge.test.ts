@@ -5,7 +5,7 @@ import { forEver, HostileServer, type Misdeed } from '../../../../test/fixtures/
 import { failureOf } from '../../../../test/fixtures/judge-failure.ts';
 import { type HandmadeTurn, storeRun } from '../../../../test/fixtures/stored-runs.ts';
 import { TestFolder } from '../../../../test/model/bench-fixture.ts';
-import { judgeAddress } from '../../../config/service-addresses.ts';
+import { judgeAddress } from '../../../config/normalise-server-addresses.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { FailureReason } from './chat-completion.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { ChatServer, honestJudge, judgedData } from '../../../../test/fixtures/chat-server.ts';
 import { type HandmadeTurn, storeRun } from '../../../../test/fixtures/stored-runs.ts';
-import { judgeAddress } from '../../../config/service-addresses.ts';
+import { judgeAddress } from '../../../config/normalise-server-addresses.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { Judge } from './judge.ts';

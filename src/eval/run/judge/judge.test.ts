@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { ChatServer } from '../../../../test/fixtures/chat-server.ts';
 import { failureOf } from '../../../../test/fixtures/judge-failure.ts';
-import { judgeAddress } from '../../../config/service-addresses.ts';
+import { judgeAddress } from '../../../config/normalise-server-addresses.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import type { ChatServer as Route } from './chat-completion.ts';
 import { Judge } from './judge.ts';

@@ -52,7 +52,7 @@ function givenFiles(given: string | Readonly<Record<string, string>>, named: rea
  * @param given value of `--data-file`
  * @throws BenchError `bad-option` for a set without a file, and for a file without a set
  */
-export function publicDatasetFiles(
+export function resolvePublicDatasetFiles(
   datasets: readonly string[],
   given: string | Readonly<Record<string, string>> | undefined,
   workingFolder: string,
