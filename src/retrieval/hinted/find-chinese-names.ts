@@ -7,7 +7,7 @@ const SURNAMES =
 const BEFORE = '是叫和与跟给对找向请';
 const AFTER = '的是在和与跟说住也都';
 
-/** What a text says somebody or something is called: 叫墨团, 名字是陈晓梅. */
+/** A name introduced by "is called" or "the name is": 叫墨团, 名字是陈晓梅. */
 const called = new RegExp(`(?:叫[做作]?|名字是|名为)(${HAN}{2,6}?)(?=[${AFTER}]|(?!${HAN})|$)`, 'gu');
 /** A title or a name in quotation marks. */
 const quoted = new RegExp(`[「『“《](${HAN}{2,12})[」』”》]`, 'gu');

@@ -5,7 +5,7 @@ import { textTerms } from '../text-terms.ts';
 import { findChineseNames } from './find-chinese-names.ts';
 
 const MIN_NAME_LENGTH = 3;
-/** A name makes no links if more memories contain it than this, and than the square root of their number. */
+/** A name makes no links if it is in more memories than this and than the square root of the number of memories. */
 const MAX_SHARING = 8;
 
 /** A word with a capital at its start, or behind a Chinese character: Chinese writes no space before a foreign name. */
@@ -19,8 +19,8 @@ export function listedLinks(memory: StoredMemory): readonly string[] {
 
 /**
  * Links between memories: those that contain the same name, and those that `metadata.links` lists. A name is a word that
- * begins with a capital within some text, or in Chinese a result of `findChineseNames`; the fewer memories contain it, the
- * stronger the link. Texts in other languages without capitals have listed links only.
+ * is capitalised in the middle of some text, or in Chinese a result of `findChineseNames`; the fewer memories
+ * contain it, the stronger the link. Texts in other languages without capitals have listed links only.
  */
 export class MemoryLinks {
   /** By id: terms that may be names, the text if it is Chinese, and listed links. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fastPathRules, journalUri } from './memory-files.ts';
+import { fastPathRules, journalUri } from './memory-file-rules.ts';
 import { metadataTime, readMetadata } from '../memory-metadata.ts';
 import type { StoredMemory } from '../memory-vector-index.ts';
 

@@ -5,7 +5,7 @@ import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retrie
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { documentRule, rankBySalience, type SalienceRule } from './salience-ranking.ts';
-import type { MemoryScope } from './memory-files.ts';
+import type { MemoryScope } from './memory-file-rules.ts';
 import { type SalienceEntry, salienceEntry } from './salience-entry.ts';
 import { SalienceIndex, type SaliencePath } from './salience-index.ts';
 
