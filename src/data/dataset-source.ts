@@ -4,8 +4,8 @@ import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset, type PublicDatasetName } from '../config/public-datasets.ts';
 import { convertLines } from './convert/convert-dataset.ts';
 import type { PublicDataOrigin } from './dataset.ts';
-import type { FileLine, FileLines } from './text-file.ts';
-import { recordLines } from './data-file-records.ts';
+import type { FileLine, FileLines } from './stream-text-file.ts';
+import { recordLines } from './read-json-list-or-lines.ts';
 
 /** The lines of a data set, read or converted from a file; `place` names it in messages. */
 export interface DatasetSource {

@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { FileLines } from './text-file.ts';
+import type { FileLines } from './stream-text-file.ts';
 import { parseRecord, type Placed } from './parse-record.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
 import type { Report } from './dataset-problem.ts';

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { HistoryMessage } from '../../../src/data/record-schemas.ts';
-import { exchange } from '../../../src/data/generators/generated-records.ts';
+import { exchange } from '../../../src/data/generators/format-generated-records.ts';
 import { sharedWords } from './content-words.ts';
 import type { FactValue } from './fact-values.ts';
 import type { PlannedQuestion } from './user-plan.ts';

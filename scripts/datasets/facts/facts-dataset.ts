@@ -1,6 +1,11 @@
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { WrittenRecord } from '../../../src/data/record-schemas.ts';
-import { formatTime, type ItemLine, type MemoryLine, ordinal } from '../../../src/data/generators/generated-records.ts';
+import {
+  formatTime,
+  type ItemLine,
+  type MemoryLine,
+  ordinal,
+} from '../../../src/data/generators/format-generated-records.ts';
 import { factGrammars, type FactLanguage } from './fact-grammar.ts';
 import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
 import { evenValues, factValues, type Split, valuesOf } from './fact-values.ts';

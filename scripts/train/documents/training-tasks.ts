@@ -1,7 +1,7 @@
 import type { Grammar } from '../../../src/base/english-and-chinese-wordings.ts';
 import type { HistoryMessage } from '../../../src/data/record-schemas.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { exchange } from '../../../src/data/generators/generated-records.ts';
+import { exchange } from '../../../src/data/generators/format-generated-records.ts';
 import type { DocumentOptions, TaskKind } from './curriculum.ts';
 import {
   drawOpenAttribute,

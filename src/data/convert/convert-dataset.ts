@@ -9,14 +9,14 @@ import { writeLines } from '../write-lines.ts';
 import { csvRows } from './csv-rows.ts';
 import { LocomoErrata } from './locomo-errata.ts';
 import { ColumnMapping } from './column-mapping.ts';
-import { jsonElements } from '../json-elements.ts';
+import { jsonElements } from '../stream-json-list.ts';
 import { type Row, SHOWN_COLUMNS, convertRow } from './convert-row.ts';
 import { publicDatasetFormats } from './public-dataset-formats.ts';
 import { type SourceRecord } from './source-record.ts';
 import { RecordCompleter } from './complete-records.ts';
 import { checkSchema } from '../check-schema.ts';
 import { ConversionNotes } from './conversion-notes.ts';
-import { recordLines } from '../data-file-records.ts';
+import { recordLines } from '../read-json-list-or-lines.ts';
 import { parseObject } from '../parse-record.ts';
 
 export const sourceFormats = ['csv', 'jsonl', ...publicDatasetNames] as const;

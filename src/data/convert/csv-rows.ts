@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { BenchError } from '../../base/bench-error.ts';
-import { fileText, unreadable } from '../text-file.ts';
+import { fileText, unreadable } from '../stream-text-file.ts';
 import type { Row } from './convert-row.ts';
 
 const MAX_RECORD_CHARACTERS = 16_000_000;

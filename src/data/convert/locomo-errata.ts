@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { normalise } from '../normalise-text.ts';
-import { jsonElements } from '../json-elements.ts';
+import { jsonElements } from '../stream-json-list.ts';
 import { checkSchema } from '../check-schema.ts';
 
 const entrySchema = z.looseObject({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { formatValue } from '../../base/format-value.ts';
 import type { LocomoErrata } from './locomo-errata.ts';
 import { readInstant, datedTurn } from './dates.ts';
-import type { JsonElements } from '../json-elements.ts';
+import type { JsonElements } from '../stream-json-list.ts';
 import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';

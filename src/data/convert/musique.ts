@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { containsTokens } from '../normalise-text.ts';
-import type { JsonElements } from '../json-elements.ts';
+import type { JsonElements } from '../stream-json-list.ts';
 import type { SourceRecord } from './source-record.ts';
 import { checkSchema } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';

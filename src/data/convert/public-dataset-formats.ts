@@ -1,6 +1,6 @@
 import type { PublicDatasetName } from '../../config/public-datasets.ts';
 import type { LocomoErrata } from './locomo-errata.ts';
-import type { JsonElements } from '../json-elements.ts';
+import type { JsonElements } from '../stream-json-list.ts';
 import { locomoRecords } from './locomo.ts';
 import { longmemevalRecords } from './longmemeval.ts';
 import { musiqueRecords } from './musique.ts';

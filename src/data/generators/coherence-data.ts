@@ -1,6 +1,6 @@
 import type { HistoryMessage } from '../record-schemas.ts';
 import type { GrowingUser } from './growing-user.ts';
-import { growingData, type GrowthScope } from './growing-data.ts';
+import { growingUserGenerators, type GrowthScope } from './growing-user-generators.ts';
 
 const MEMORIES = 12;
 const DEPTH = 12;
@@ -27,4 +27,4 @@ function grow(user: GrowingUser, { random }: GrowthScope): void {
   }
 }
 
-export const coherenceData = growingData({ suite: 'coherence', letter: 'd', grow });
+export const coherenceData = growingUserGenerators({ suite: 'coherence', letter: 'd', grow });

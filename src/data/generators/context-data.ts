@@ -1,6 +1,6 @@
 import { promptTemplates } from '../../config/prompt-templates.ts';
 import type { GrowingUser } from './growing-user.ts';
-import { growingData, type GrowthScope } from './growing-data.ts';
+import { growingUserGenerators, type GrowthScope } from './growing-user-generators.ts';
 import { fillTemplate } from './fill-template.ts';
 
 /** Total lengths of the paper's memories in its window, in tokens; another window gets the same shares. */
@@ -27,4 +27,4 @@ async function grow(user: GrowingUser, { random, window: { contextTokens, countT
   }
 }
 
-export const contextData = growingData({ suite: 'context', letter: 'c', grow });
+export const contextData = growingUserGenerators({ suite: 'context', letter: 'c', grow });

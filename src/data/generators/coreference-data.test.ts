@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import { coreferenceData } from './coreference-data.ts';
 import type { ContextWindow } from './dataset-generator.ts';
-import type { ItemLine, MemoryLine } from './generated-records.ts';
+import type { ItemLine, MemoryLine } from './format-generated-records.ts';
 
 const window: ContextWindow = { contextTokens: 2048, countTokens: async (texts) => texts.map((text) => text.length) };
 

@@ -1,6 +1,6 @@
 import type { GrowingUser } from './growing-user.ts';
 import { namesNoPerson, relationTopic, USER, type Subject } from './facts-and-relations.ts';
-import { growingData, type GrowthScope } from './growing-data.ts';
+import { growingUserGenerators, type GrowthScope } from './growing-user-generators.ts';
 
 const USERS = 60;
 
@@ -26,4 +26,4 @@ function grow(user: GrowingUser, { random, grammar }: GrowthScope): void {
   }
 }
 
-export const coreferenceData = growingData({ suite: 'coreference', letter: 'r', presetUsers: USERS, grow });
+export const coreferenceData = growingUserGenerators({ suite: 'coreference', letter: 'r', presetUsers: USERS, grow });

@@ -13,7 +13,7 @@ import {
   USER,
 } from './facts-and-relations.ts';
 import { drawValue } from './draw-value.ts';
-import { exchange } from './generated-records.ts';
+import { exchange } from './format-generated-records.ts';
 import { statement } from './fact-wording.ts';
 
 export type FactCategory = 'plain' | 'update' | 'several' | 'distractor';

@@ -4,7 +4,7 @@ import { containsTokens } from '../normalise-text.ts';
 import type { HistoryMessage } from '../record-schemas.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
 import { type PhrasingSide, type Relation, type Subject, USER } from './facts-and-relations.ts';
-import { formatTime, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
+import { formatTime, type ItemLine, type MemoryLine, ordinal } from './format-generated-records.ts';
 import { question, statement } from './fact-wording.ts';
 
 const DAY_MS = 86_400_000;

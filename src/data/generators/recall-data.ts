@@ -4,7 +4,7 @@ import { containsTokens } from '../normalise-text.ts';
 import { planUser } from './recall-user-plan.ts';
 import { drawQuestions, type EvaluationQuestion, WordingsExhausted } from './recall-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
-import { datasetText, formatTime, type ItemLine, type MemoryLine, ordinal } from './generated-records.ts';
+import { datasetText, formatTime, type ItemLine, type MemoryLine, ordinal } from './format-generated-records.ts';
 import { statement } from './fact-wording.ts';
 
 /** One generated user: memories by creation, questions in the order in which they are asked. */

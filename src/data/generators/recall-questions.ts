@@ -3,7 +3,7 @@ import type { HistoryMessage } from '../record-schemas.ts';
 import type { UserPlan } from './recall-user-plan.ts';
 import type { EvaluationFact, FactCategory } from './fact-book.ts';
 import { type Fact, type PhrasingSide, USER } from './facts-and-relations.ts';
-import { exchange } from './generated-records.ts';
+import { exchange } from './format-generated-records.ts';
 import { formatAnswer } from './fill-template.ts';
 import { question } from './fact-wording.ts';
 

@@ -2,7 +2,7 @@ import { SeededRandom } from '../../base/seeded-random.ts';
 import type { WrittenRecord } from '../record-schemas.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
 import { drawRetrievalUsers, type RetrievalUser } from './retrieval-users.ts';
-import { datasetText } from './generated-records.ts';
+import { datasetText } from './format-generated-records.ts';
 
 const VERSION = 1;
 const USERS = 30;

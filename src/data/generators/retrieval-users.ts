@@ -6,7 +6,7 @@ import {
   planRetrievalUser,
   type RetrievalUserPlan,
 } from './retrieval-user-plan.ts';
-import { formatTime, ordinal } from './generated-records.ts';
+import { formatTime, ordinal } from './format-generated-records.ts';
 import { question } from './fact-wording.ts';
 
 /** Kinds of questions; each is one that some retrieval strategy claims to handle well. */

@@ -1,5 +1,5 @@
 import type { GrowingUser } from './growing-user.ts';
-import { growingData, type GrowthScope } from './growing-data.ts';
+import { growingUserGenerators, type GrowthScope } from './growing-user-generators.ts';
 
 const MEMORIES = [1, 2, 5, 10, 20, 40];
 /** Estimated tokens of a memory, and the share of the window for memories, so that they fit a small window too. */
@@ -21,4 +21,4 @@ function grow(user: GrowingUser, { random, index, window: { contextTokens } }: G
   }
 }
 
-export const scalingData = growingData({ suite: 'scaling', letter: 's', grow });
+export const scalingData = growingUserGenerators({ suite: 'scaling', letter: 's', grow });

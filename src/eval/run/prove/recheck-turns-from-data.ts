@@ -1,7 +1,7 @@
 import { privateTextHash } from '../../../base/private-text-hash.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
-import { jsonElements } from '../../../data/json-elements.ts';
-import { fileText } from '../../../data/text-file.ts';
+import { jsonElements } from '../../../data/stream-json-list.ts';
+import { fileText } from '../../../data/stream-text-file.ts';
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
 import type { AnsweredTurn, Scores } from '../../../store/records/turn-record.ts';
 import { type StoredTurn, TurnRepository } from '../../../store/turn-repository.ts';

@@ -1,7 +1,7 @@
 import { type Grammar, grammars } from '../../base/english-and-chinese-wordings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { ContextWindow, DatasetGenerator } from './dataset-generator.ts';
-import { datasetText, ordinal } from './generated-records.ts';
+import { datasetText, ordinal } from './format-generated-records.ts';
 import { GrowingUser } from './growing-user.ts';
 
 const VERSION = 2;
@@ -9,6 +9,7 @@ const PRESET_USERS = 8;
 
 const languageMarks = { en: '', zh: 'z' } as const;
 
+/** What `grow` can use. */
 export interface GrowthScope {
   readonly random: SeededRandom;
   readonly grammar: Grammar;
@@ -23,7 +24,13 @@ interface GrowingSuite {
   readonly grow: (user: GrowingUser, scope: GrowthScope) => Promise<void> | void;
 }
 
-export function growingData({ suite, letter, presetUsers = PRESET_USERS, grow }: GrowingSuite): DatasetGenerator[] {
+/** Makes the generators of a suite, one per language; `grow` gives each user memories and questions. */
+export function growingUserGenerators({
+  suite,
+  letter,
+  presetUsers = PRESET_USERS,
+  grow,
+}: GrowingSuite): DatasetGenerator[] {
   return Object.values(grammars).map((grammar) => {
     const { language } = grammar;
     const name = `${suite}-${language}`;

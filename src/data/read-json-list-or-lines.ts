@@ -1,5 +1,5 @@
-import { jsonElements } from './json-elements.ts';
-import { type FileLine, fileLines, type FileLines, fileText } from './text-file.ts';
+import { jsonElements } from './stream-json-list.ts';
+import { type FileLine, fileLines, type FileLines, fileText } from './stream-text-file.ts';
 
 /** True for a file that begins with a list of objects. */
 async function isList(path: string): Promise<boolean> {

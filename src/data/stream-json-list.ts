@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../base/bench-error.ts';
 import { parseJsonLongNumbersAsText } from '../base/parse-json-long-numbers-as-text.ts';
-import { fileText } from './text-file.ts';
+import { fileText } from './stream-text-file.ts';
 
 const MAX_ELEMENT_CHARACTERS = 100_000_000;
 

@@ -12,6 +12,7 @@ export function exchange(user: string, assistant: string): HistoryMessage[] {
   ];
 }
 
+/** Number from 1 for ids, padded with zeros. */
 export function ordinal(index: number, digits = 2): string {
   return String(index + 1).padStart(digits, '0');
 }
@@ -23,6 +24,7 @@ export function formatTime(ms: number): string {
   return new Date(ms - (ms % MINUTE_MS)).toISOString().replace('.000', '');
 }
 
+/** Text of a data set in JSON Lines: header and records. */
 export function datasetText(
   { name, language, version, seed, userKinds }: Omit<DatasetLine, 'type' | 'unknownAnswer'>,
   records: readonly WrittenRecord[],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
-import { jsonElements } from './json-elements.ts';
+import { jsonElements } from './stream-json-list.ts';
 
 const path = temporaryFolder().file('a.json');
 
