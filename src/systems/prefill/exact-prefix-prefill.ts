@@ -19,7 +19,7 @@ import {
   type ExactPrefix,
   type LoadedPrefix,
   PrefixCells,
-} from './prefix-cells.ts';
+} from './prefix-cell-storage.ts';
 
 export interface ExactPrefixOptions extends KvParts<KvStore> {
   /** Leaves the prefix in the session, so that the next turn with the same memories need not load it. */

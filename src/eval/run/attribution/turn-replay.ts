@@ -9,7 +9,7 @@ import { KvStore } from '../../../kv/kv-disk-store.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import type { JoinRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { joinAndRecompute } from '../../../systems/prefill/join-and-recompute.ts';
-import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/prefix-cells.ts';
+import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/prefix-cell-storage.ts';
 import { splitSequence, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
 /** As much KV as a run keeps by default. */
