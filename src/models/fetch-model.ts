@@ -7,7 +7,7 @@ import { parseHubReference } from './hub/hub-reference.ts';
 import { describeRemoteFile } from './hub/describe-remote-file.ts';
 import { openImportSource } from './import/import-source.ts';
 import { importKnownFiles } from './import/import-model.ts';
-import { missingFiles, type ModelFile, modelFiles } from './model-files.ts';
+import { missingFiles, type ModelFile, modelFiles } from './model-file-cache.ts';
 import { findPythonWheel } from './find-python-wheel.ts';
 import { type ModelEntry, shippedPath } from './model-registry.ts';
 import { type FileChecksum, fileChecksum } from './hub/file-checksum.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { modelFiles } from '../../src/models/model-files.ts';
+import { modelFiles } from '../../src/models/model-file-cache.ts';
 import { presetModels } from '../../src/models/default-models.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';

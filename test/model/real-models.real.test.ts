@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import { modelFiles } from '../../src/models/model-files.ts';
+import { modelFiles } from '../../src/models/model-file-cache.ts';
 import { resolveModelOptions } from '../../src/eval/run/plan/resolve-model-options.ts';
 import { openSystem } from '../../src/index.ts';
 import { errorLike } from '../fixtures/error-like.ts';

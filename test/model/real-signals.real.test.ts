@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
-import { modelFiles } from '../../src/models/model-files.ts';
+import { modelFiles } from '../../src/models/model-file-cache.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
 
 const MODEL = 'smollm2-135m';

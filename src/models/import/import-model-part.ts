@@ -2,7 +2,7 @@ import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { BenchError } from '../../base/bench-error.ts';
-import { type ModelFile, partPath, partsFolder, storeModelFile } from '../model-files.ts';
+import { type ModelFile, partPath, partsFolder, storeModelFile } from '../model-file-cache.ts';
 import { wheelPrefix } from '../find-python-wheel.ts';
 import type { ImportSource } from './import-source.ts';
 import { stageFile } from './stage-file.ts';

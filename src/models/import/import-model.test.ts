@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { embedderEntry, modelCache, modelEntry, sha256 } from '../../../test/fixtures/model-cache.ts';
 import { zipArchive, type ZipEntry } from '../../../test/fixtures/zip-archive.ts';
-import { cacheState, missingFiles, modelFiles, removeModel } from '../model-files.ts';
+import { cacheState, missingFiles, modelFiles, removeModel } from '../model-file-cache.ts';
 import { openImportSource } from './import-source.ts';
 import { importKnownFiles } from './import-model.ts';
 

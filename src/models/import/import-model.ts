@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { embedderFiles } from '../embedding/read-embedder-folder.ts';
-import { type ModelFile, modelFiles, storeModelFile } from '../model-files.ts';
+import { type ModelFile, modelFiles, storeModelFile } from '../model-file-cache.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../model-registry.ts';
 import { type ImportSource, type ImportFile, openImportSource } from './import-source.ts';
 import { importModelPart } from './import-model-part.ts';

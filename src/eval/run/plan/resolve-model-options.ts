@@ -2,7 +2,7 @@ import { type BenchConfig, randomModelPrefix } from '../../../config/bench-confi
 import { BenchError } from '../../../base/bench-error.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
 import { fetchModel } from '../../../models/fetch-model.ts';
-import { cacheState } from '../../../models/model-files.ts';
+import { cacheState } from '../../../models/model-file-cache.ts';
 import { bestEmbedderName, presetModelName, presetModels } from '../../../models/default-models.ts';
 import {
   embedderNamed,

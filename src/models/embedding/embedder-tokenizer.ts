@@ -14,7 +14,7 @@ const HubTokenizer = Tokenizer as new (
  * @param document `tokenizer.json` @param config `tokenizer_config.json`
  * @param maxTokens longest sequence, special tokens included
  */
-export function sentenceTokenizer(document: JsonObject, config: JsonObject, maxTokens: number) {
+export function embedderTokenizer(document: JsonObject, config: JsonObject, maxTokens: number) {
   const added = (document['added_tokens'] ?? []) as readonly { readonly special?: boolean }[];
   // A text that spells a special token holds those characters, not that token.
   const plain = new HubTokenizer(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { presetModels } from '../default-models.ts';
-import { sentenceTokenizer } from './sentence-tokenizer.ts';
+import { embedderTokenizer } from './embedder-tokenizer.ts';
 
 const plain = { single_word: false, lstrip: false, rstrip: false, normalized: false };
 const special = (id: number, content: string) => ({ id, content, special: true, ...plain });
@@ -38,15 +38,15 @@ it.each([
   ['gives them alone for no text', 512, '', [2, 3]],
   ['reads a special token that a text spells as characters', 512, '[SEP] tea', [2, 7, 9, 8, 4, 3]],
 ])('%s', (_, limit, text, ids) => {
-  expect(sentenceTokenizer(wordPiece, config, limit)(text)).toEqual(ids);
+  expect(embedderTokenizer(wordPiece, config, limit)(text)).toEqual(ids);
 });
 
 it('cuts at the limit of the embedder that ships, whose frame is its own', () => {
   const [document, own] = ['tokenizer.json', 'tokenizer_config.json'].map(
     (file) => JSON.parse(readFileSync(join(presetModels.embedder, file), 'utf8')) as Record<string, unknown>,
   );
-  const whole = sentenceTokenizer(document!, own!, Infinity)('I like tea. '.repeat(40));
-  const cut = sentenceTokenizer(document!, own!, 20)('I like tea. '.repeat(40));
+  const whole = embedderTokenizer(document!, own!, Infinity)('I like tea. '.repeat(40));
+  const cut = embedderTokenizer(document!, own!, 20)('I like tea. '.repeat(40));
   expect(cut).toEqual([...whole.slice(0, 19), whole.at(-1)]);
   expect([whole[0], whole.at(-1)]).toEqual([0, 1]);
 });
