@@ -1,3 +1,4 @@
+import { BenchError } from './bench-error.ts';
 import { editDistance } from './edit-distance.ts';
 
 /** Finds the most similar known name; undefined if more than half of the longer name differs. */
@@ -28,4 +29,11 @@ export function didYouMean(name: string, known: Iterable<string>): string {
     (character) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`,
   );
   return `: ${nearest} looks the same except for invisible characters (${characters.join(', ')})`;
+}
+
+/** An error about an unknown name, which suggests the nearest known one and lists the first of them. @param what such as `run "a" has no arm` */
+export function unknownNameError(what: string, name: string, known: readonly string[]): BenchError {
+  const others = known.length > 8 ? `, and ${known.length - 8} more` : '';
+  const hint = known.length === 0 ? 'it has none' : `it has ${known.slice(0, 8).join(', ')}${others}`;
+  return new BenchError('not-found', `${what} "${name}"${didYouMean(name, known)}`, hint);
 }

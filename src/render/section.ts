@@ -34,7 +34,7 @@ export interface SectionCell {
 export interface SectionColumn {
   readonly heading: string;
   readonly kind: 'text' | 'number' | 'wrap' | 'bar';
-  /** Holds measurements, which always differ between two turns: the side-by-side page does not mark them. */
+  /** Holds measurements, which always differ between two turns: the page that compares two turns does not mark them. */
   readonly measured?: true;
 }
 

@@ -3,8 +3,8 @@
  *
  * - `app.ts` routes addresses (`links.ts`) to pages; `server.ts` serves them to this machine only;
  *   `export-pages.ts` writes the same pages as files.
- * - `runs-page.ts`, `run/`, `matrix/`, `item-page.ts`, `compare/`, `turn/`, `side-by-side-page.ts` and `watch/` each read one kind
- *   of page and draw it; lists share `list-components.ts`.
+ * - `runs-page.ts`, `item-page.ts` and the files `…-page.ts` of `run/`, `matrix/`, `compare/`, `turn/` and `watch/` each read one
+ *   kind of page and draw it; lists share `list-components.ts`.
  * - A turn consists of sections (`turn/turn-sections.ts`), which `render/` draws for pages and for the terminal.
  * - `open-reports.ts` loads reports into a database in memory.
  *
@@ -22,8 +22,8 @@ import { itemPage, readItemPage, reportItemPage } from './item-page.ts';
 import { type PageKind, errorPage, layout } from './page-layout.ts';
 import { type Links, reportLinks, serverLinks } from './links.ts';
 import { parseParameters, queryParameters } from './query-parameters.ts';
-import { matrixPage, readMatrix } from './matrix/matrix-page.ts';
-import { sideBySidePage, readArmPair } from './side-by-side-page.ts';
+import { matrixPage, readMatrix } from './matrix/item-arm-matrix-page.ts';
+import { compareTurnsPage, readArmPair } from './compare/compare-turns-page.ts';
 import { listPage, readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
 import { script } from './viewer-script.ts';
@@ -134,7 +134,7 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     return context.body(turnJson(model), 200, { 'content-type': 'application/json; charset=utf-8' });
   });
   page('/pair', queryParameters.pair, ({ other, ...turn }) => {
-    const body = sideBySidePage(readArmPair(database, turn, other, hiddenTexts), links);
+    const body = compareTurnsPage(readArmPair(database, turn, other, hiddenTexts), links);
     return { kind: 'pair', title: `${turn.arm} beside ${other}`, run: turn.run, item: turn.item, body };
   });
   page('/compare', queryParameters.compare, (query) => {

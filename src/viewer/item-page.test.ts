@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
 import { metricsOfRun } from '../eval/analysis/metrics/metric-selection.ts';
 import { serverLinks as links } from './links.ts';
-import { turnForDisplay } from './turn-for-display.ts';
+import { turnForDisplay } from './turn-scores-for-display.ts';
 import { type ItemModel, itemPage } from './item-page.ts';
 
 const markup = `<script>alert(1)</script>\u202e${'\u0000'.repeat(1_000_000)}`;

@@ -7,13 +7,14 @@ import type { Html } from '../render/html.ts';
 import { printable } from '../render/printable.ts';
 import { contentHtml, leftOut, longText, pairsHtml } from '../render/section-html.ts';
 import { formatNumber } from '../render/format-number.ts';
-import { findRunByName, unknownName } from './find-by-name.ts';
+import { findRunByName } from '../eval/analysis/find-runs.ts';
+import { unknownNameError } from '../base/nearest-name.ts';
 import { hiddenInReports, hiddenNote } from './hidden-texts.ts';
 import type { Links } from './links.ts';
 import { type ListColumn, listTable } from './list-components.ts';
-import { matrixRow } from './matrix/matrix-page.ts';
+import { matrixRow } from './matrix/item-arm-matrix-page.ts';
 import { isRight, outcomeText, outcomeMarks, armOutcome } from './matrix/arm-outcome.ts';
-import { type AnsweredTurn, type DisplayTurn, turnForDisplay } from './turn-for-display.ts';
+import { type AnsweredDisplayTurn, type DisplayTurn, turnForDisplay } from './turn-scores-for-display.ts';
 import { cacheNames } from './turn/kv-and-cost-sections.ts';
 import { turnPageRun, reference, turnsOfItem } from './turn/read-turn-page.ts';
 import { failureText, goldContent, itemKinds, scoresText, verdict } from './turn/turn-sections.ts';
@@ -121,9 +122,13 @@ function placeColumn<Turn extends Pick<TurnOutcome, 'repeat' | 'turn'>>(turns: r
 }
 
 function turnColumns({ run, turns }: ItemModel, links: Links): ListColumn<DisplayTurn>[] {
-  const answered = (cell: (turn: AnsweredTurn) => Html | string) => (turn: DisplayTurn) =>
+  const answered = (cell: (turn: AnsweredDisplayTurn) => Html | string) => (turn: DisplayTurn) =>
     turn.state === 'answered' ? cell(turn) : '';
-  const number = (heading: string, value: (turn: AnsweredTurn) => number, digits = 0): ListColumn<DisplayTurn> => ({
+  const number = (
+    heading: string,
+    value: (turn: AnsweredDisplayTurn) => number,
+    digits = 0,
+  ): ListColumn<DisplayTurn> => ({
     heading,
     look: 'right',
     cell: answered((turn) => formatNumber(value(turn), digits)),
@@ -132,7 +137,7 @@ function turnColumns({ run, turns }: ItemModel, links: Links): ListColumn<Displa
     turn.state === 'answered'
       ? longText(turn.answer.text, MAX_BYTES)
       : html`<span class="bad">failed: ${longText(failureText(turn), MAX_BYTES)}</span>`;
-  const verdictCell = (turn: AnsweredTurn): Html => {
+  const verdictCell = (turn: AnsweredDisplayTurn): Html => {
     const cache = turn.account.cache === 'bypass' ? '' : ` · ${cacheNames[turn.account.cache]}`;
     return html`${contentHtml(verdict(turn))}<br /><small class="soft">${printable(scoresText(turn) + cache)}</small>`;
   };
@@ -165,7 +170,7 @@ export function reportItemPage(
   const outcomes = new TurnListRepository(database).outcomes(run.id, [itemId]);
   const [first] = outcomes;
   if (first === undefined) {
-    throw unknownName(`run "${run.name}" has no item`, itemId, new TurnListRepository(database).items(run.id));
+    throw unknownNameError(`run "${run.name}" has no item`, itemId, new TurnListRepository(database).items(run.id));
   }
   const { userId, category } = first;
   const hiddenTexts = hidden(run);

@@ -5,7 +5,7 @@ import { itemPage, readItemPage } from '../../src/viewer/item-page.ts';
 import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { kvPieces } from '../../src/viewer/turn/kv-and-cost-sections.ts';
-import { placedSegments } from '../../src/viewer/turn/placed-segments.ts';
+import { segmentsWithPositions } from '../../src/viewer/turn/segment-positions.ts';
 import { readTurnPage, type TurnModel } from '../../src/viewer/turn/read-turn-page.ts';
 import { sequenceDifference } from '../../src/viewer/turn/sequence-difference.ts';
 import { tokenSpans } from '../../src/viewer/turn/token-spans.ts';
@@ -58,7 +58,7 @@ describe('the turns of a run', () => {
   it('place their segments where the blocks were placed, and end at the positions that were counted', () => {
     for (const model of turns) {
       const turn = answered(model);
-      const segments = placedSegments(turn);
+      const segments = segmentsWithPositions(turn);
       const last = segments.at(-1)!;
       expect(last.position + last.tokenIds.length).toBe(turn.tokens.positions);
       for (const { memoryId, position, tokens } of kvPieces(turn.prefill)) {

@@ -12,7 +12,7 @@ import { systemParts } from '../../eval/run/system-parts-from-options.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { withTurnState } from '../../eval/run/observe/likelihood-scorer.ts';
 import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
-import type { DisplayTurn } from '../../viewer/turn-for-display.ts';
+import type { DisplayTurn } from '../../viewer/turn-scores-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { memoriesForArm } from '../../systems/memories-for-arm.ts';

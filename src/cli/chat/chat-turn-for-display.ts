@@ -1,7 +1,7 @@
 import { promptFacts } from '../../eval/analysis/prompt-token-and-memory-counts.ts';
 import { firstDifference, hashIds } from '../../eval/run/observe/post-turn-measurements.ts';
 import { retrievedMemories } from '../../eval/run/observe/write-turns.ts';
-import { type DisplayTurn, turnForDisplay } from '../../viewer/turn-for-display.ts';
+import { type DisplayTurn, turnForDisplay } from '../../viewer/turn-scores-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import { scores } from '../../store/records/turn-record.ts';
 import type { ChatResponse } from '../../systems/memory-system.ts';

@@ -22,3 +22,12 @@ export function findRuns(database: BenchDatabase, name?: string): RunRecord[] {
   }
   return found;
 }
+
+/** Finds one run by its whole name. @throws BenchError `not-found`, `database` */
+export function findRunByName(database: BenchDatabase, name: string): RunRecord {
+  const runs = new RunRepository(database);
+  const run = runs.findByName(name);
+  if (run !== undefined) return run;
+  const known = runs.names();
+  throw new BenchError('not-found', `there is no run "${name}"${didYouMean(name, known)}`, lastRunsHint(known));
+}

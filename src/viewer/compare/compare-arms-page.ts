@@ -8,7 +8,10 @@ import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import { findArms, findRunByName } from '../find-by-name.ts';
+import { unknownNameError } from '../../base/nearest-name.ts';
+import { findRunByName } from '../../eval/analysis/find-runs.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import { TurnListRepository } from '../../store/turn-list-repository.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
 import type { ArmRef, Links } from '../links.ts';
 import type { ComparisonQuery } from '../query-parameters.ts';
@@ -17,6 +20,13 @@ import { readPairs, pairItems } from './item-pairs.ts';
 import { chosenArms } from './default-arm-pair.ts';
 
 const pageSize = 50;
+
+/** The arms of a run with turns. @throws BenchError `not-found` if `wanted` is not one of them */
+function findArms(database: BenchDatabase, run: RunRecord, wanted: string | undefined): string[] {
+  const arms = new TurnListRepository(database).arms(run.id);
+  if (wanted === undefined || arms.includes(wanted)) return arms;
+  throw unknownNameError(`run "${run.name}" has no arm`, wanted, arms);
+}
 
 /**
  * Reads a page of the comparison.

@@ -12,7 +12,8 @@ import type { BenchDatabase } from '../../store/database.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import { findRunByName, unknownName } from '../find-by-name.ts';
+import { findRunByName } from '../../eval/analysis/find-runs.ts';
+import { unknownNameError } from '../../base/nearest-name.ts';
 import { usualPair } from '../compare/default-arm-pair.ts';
 import { hiddenInReports } from '../hidden-texts.ts';
 import type { TurnsQuery, Links } from '../links.ts';
@@ -39,7 +40,7 @@ const drawingReader =
     const found = drawings.find((one) => one.id === id);
     if (found !== undefined) return found;
     const known = drawings.map((one) => one.id);
-    throw unknownName(`run "${name}" has no ${what}`, id, known);
+    throw unknownNameError(`run "${name}" has no ${what}`, id, known);
   };
 
 export const readTable = drawingReader('table', allTables);

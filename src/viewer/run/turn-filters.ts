@@ -5,7 +5,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { cacheStates, funnelStages, wrongClasses } from '../../store/records/turn-record.ts';
 import { type TurnListFilter, TurnListRepository } from '../../store/turn-list-repository.ts';
-import { findArms, unknownName } from '../find-by-name.ts';
+import { unknownNameError } from '../../base/nearest-name.ts';
 import { type Option, options, select, textField, tick } from '../list-components.ts';
 import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 
@@ -13,11 +13,11 @@ import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 export function filterValues(database: BenchDatabase, run: RunRecord, filter: TurnListFilter) {
   const categories = new TurnListRepository(database).categories(run.id);
   if (filter.category !== undefined && !categories.includes(filter.category)) {
-    throw unknownName(`run "${run.name}" has no category`, filter.category, categories);
+    throw unknownNameError(`run "${run.name}" has no category`, filter.category, categories);
   }
-  const arms = findArms(database, run);
+  const arms = new TurnListRepository(database).arms(run.id);
   for (const arm of [filter.arm, filter.wrong, filter.right]) {
-    if (arm !== undefined && !arms.includes(arm)) throw unknownName(`run "${run.name}" has no arm`, arm, arms);
+    if (arm !== undefined && !arms.includes(arm)) throw unknownNameError(`run "${run.name}" has no arm`, arm, arms);
   }
   return {
     arms,

@@ -1,6 +1,6 @@
 import { type Content, type Look, type Phrase, plainText, type Section, textBlocks, type TokenSpan } from '../../render/section.ts'; // prettier-ignore
-import type { AnsweredTurn } from '../turn-for-display.ts';
-import { segmentName } from './placed-segments.ts';
+import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
+import { segmentName } from './segment-positions.ts';
 import { type SegmentDifference, sequenceDifference } from './sequence-difference.ts';
 
 const MAX_SEGMENTS = 60;
@@ -12,8 +12,8 @@ const originNames = { evaluated: 'as text', injected: 'as KV' } as const;
 
 /** The difference between the sequences of a turn and of another arm. @param pieces texts of the tokens of both, by id */
 export function differenceSection(
-  turn: AnsweredTurn,
-  against: AnsweredTurn,
+  turn: AnsweredDisplayTurn,
+  against: AnsweredDisplayTurn,
   pieces: ReadonlyMap<number, string>,
 ): Section {
   const { segments, sameTokens, onlyHere, onlyThere, movedTokens } = sequenceDifference(turn, against, pieces);
@@ -72,12 +72,12 @@ function segmentContent(difference: SegmentDifference, here: string, there: stri
   }
 }
 
-const tokenIds = ({ prompt }: AnsweredTurn): number[] => prompt.segments.flatMap((segment) => segment.tokenIds);
+const tokenIds = ({ prompt }: AnsweredDisplayTurn): number[] => prompt.segments.flatMap((segment) => segment.tokenIds);
 
-const promptMemories = ({ prompt }: AnsweredTurn): string[] =>
+const promptMemories = ({ prompt }: AnsweredDisplayTurn): string[] =>
   prompt.segments.flatMap(({ memoryId }) => (memoryId === undefined ? [] : [memoryId]));
 
-function segmentAt({ prompt: { segments } }: AnsweredTurn, token: number): string {
+function segmentAt({ prompt: { segments } }: AnsweredDisplayTurn, token: number): string {
   let end = 0;
   for (const segment of segments) {
     end += segment.tokenIds.length;
@@ -87,13 +87,13 @@ function segmentAt({ prompt: { segments } }: AnsweredTurn, token: number): strin
 }
 
 /** Summary of the differences between two turns: answers, sequences, memories and cost. */
-export function turnDifferences(a: AnsweredTurn, b: AnsweredTurn): Section {
+export function turnDifferences(a: AnsweredDisplayTurn, b: AnsweredDisplayTurn): Section {
   const [idsA, idsB] = [tokenIds(a), tokenIds(b)];
   const place = (idsA.length >= idsB.length ? idsA : idsB).findIndex((_, index) => idsA[index] !== idsB[index]);
   const [memoriesA, memoriesB] = [promptMemories(a), promptMemories(b)];
   const differing = `differ from token ${place} (${a.arm}: ${segmentAt(a, place)}; ${b.arm}: ${segmentAt(b, place)})`;
   const others = `${a.arm} ${memoriesA.join(', ') || 'none'}; ${b.arm} ${memoriesB.join(', ') || 'none'}`;
-  const both = (value: (turn: AnsweredTurn) => string): string => `${a.arm} ${value(a)}, ${b.arm} ${value(b)}`;
+  const both = (value: (turn: AnsweredDisplayTurn) => string): string => `${a.arm} ${value(a)}, ${b.arm} ${value(b)}`;
   const segments = sequenceDifference(a, b, new Map()).segments.filter(({ kind }) => kind !== 'same');
   return {
     id: 'differences',

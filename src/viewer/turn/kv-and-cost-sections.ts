@@ -1,7 +1,7 @@
 import { formatNumber } from '../../render/format-number.ts';
 import { type BarPart, type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { KvOrigin, PrefillRecord } from '../../store/records/prefill-record.ts';
-import type { AnsweredTurn } from '../turn-for-display.ts';
+import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
 
 const MAX_PIECES = 60;
 /** Shorter phases are not shown, ms. */
@@ -21,7 +21,7 @@ function bytesText(bytes: number): string {
   return bytes < 2 ** 20 ? `${formatNumber(bytes / 1024, 1)} KiB` : `${formatNumber(bytes / 2 ** 20, 1)} MiB`;
 }
 
-export function kvSection(turn: AnsweredTurn): Section {
+export function kvSection(turn: AnsweredDisplayTurn): Section {
   const { prefill } = turn;
   const pieces = kvPieces(prefill);
   const table: SectionBlock = {
@@ -63,7 +63,7 @@ export function kvSection(turn: AnsweredTurn): Section {
   };
 }
 
-export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
+export function kvSummary({ prefill, tokens, account }: AnsweredDisplayTurn): string {
   if (prefill === null) {
     const nothing = 'No KV was injected: the whole sequence was given as text.';
     if (tokens.kvResident === 0) return nothing;
@@ -109,7 +109,7 @@ export function kvPieces(prefill: PrefillRecord | null) {
   ];
 }
 
-export function costSection(turn: AnsweredTurn): Section {
+export function costSection(turn: AnsweredDisplayTurn): Section {
   const { timings, tokens, account } = turn;
   const phases = turnPhases(turn);
   const whole = Math.max(timings.total, ...phases.map(({ startMs, ms }) => startMs + ms));
@@ -156,7 +156,7 @@ export function costSection(turn: AnsweredTurn): Section {
 }
 
 /** The phases of a turn in order. The part of `kvCompute` after the answer is shown as `store KV`; unaccounted time comes last. */
-export function turnPhases({ timings }: Pick<AnsweredTurn, 'timings'>) {
+export function turnPhases({ timings }: Pick<AnsweredDisplayTurn, 'timings'>) {
   const { retrieve, gate, assemble, kvLoad, kvCompute, prefill, firstToken, decode, total } = timings;
   const computed = Math.min(kvCompute, Math.max(0, firstToken - retrieve - gate - assemble - kvLoad - prefill));
   const parts: readonly (readonly [string, number])[] = [

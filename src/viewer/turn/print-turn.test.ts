@@ -5,10 +5,10 @@ import { type MeasuredRun, metricsOfRun } from '../../eval/analysis/metrics/metr
 import { sharesLines } from '../../render/section-terminal.ts';
 import { textWidth } from '../../render/wrap-text.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
-import { type AnsweredTurn, turnForDisplay } from '../turn-for-display.ts';
+import { type AnsweredDisplayTurn, turnForDisplay } from '../turn-scores-for-display.ts';
 
 const page = { width: 80, colour: false };
-const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => turnForDisplay(answeredTurn(...of));
+const answered = (...of: Parameters<typeof answeredTurn>): AnsweredDisplayTurn => turnForDisplay(answeredTurn(...of));
 const rag = answered('rag');
 const dki = answered('dki', { injected: true, answer: ' Oslo' });
 
@@ -82,7 +82,8 @@ describe('a turn in the terminal', () => {
   });
 
   it('shows the cost, and what was expected where it differs', () => {
-    const counts = (turn: AnsweredTurn) => /^tokens +(\d.*)$/m.exec(printTurn('r', turn, page))![1]!.split(/ {2,}/);
+    const counts = (turn: AnsweredDisplayTurn) =>
+      /^tokens +(\d.*)$/m.exec(printTurn('r', turn, page))![1]!.split(/ {2,}/);
     expect(counts(dki)).toEqual(['12', '31', '12', '3', '43']);
     const wrong = { ...dki, tokens: { ...dki.tokens, evaluated: 14 } };
     expect(counts(wrong)[2]).toBe('14 (12 expected)');
@@ -130,7 +131,7 @@ describe('two arms', () => {
   });
 
   it('are told apart by what differs', () => {
-    const differences = (b: AnsweredTurn) => {
+    const differences = (b: AnsweredDisplayTurn) => {
       const text = printTwoTurns('r', [{ turn: rag }, { turn: b }], page);
       return text.slice(text.indexOf('Differences between')).trimEnd().split('\n').slice(1);
     };

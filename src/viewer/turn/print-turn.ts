@@ -2,7 +2,7 @@ import { printable } from '../../render/printable.ts';
 import { sectionLines } from '../../render/section-terminal.ts';
 import { emphasised, type Terminal } from '../../render/terminal-style.ts';
 import { padText, wrapText } from '../../render/wrap-text.ts';
-import type { DisplayTurn } from '../turn-for-display.ts';
+import type { DisplayTurn } from '../turn-scores-for-display.ts';
 import { turnDifferences } from './difference-section.ts';
 import { failureText, type TurnContext, turnSections } from './turn-sections.ts';
 

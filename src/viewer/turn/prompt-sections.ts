@@ -1,8 +1,8 @@
 import { formatNumber } from '../../render/format-number.ts';
 import { type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { DroppedPart } from '../../store/records/prompt-info.ts';
-import type { AnsweredTurn } from '../turn-for-display.ts';
-import { placedSegments, segmentKind, segmentName, segmentPlace } from './placed-segments.ts';
+import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
+import { segmentsWithPositions, segmentKind, segmentName, segmentPlace } from './segment-positions.ts';
 import { tokenSpans } from './token-spans.ts';
 
 const MAX_DROPPED = 40;
@@ -18,8 +18,8 @@ const droppedRules: Readonly<Record<DroppedPart['rule'], string>> = {
 };
 
 /** The final sequence by segment. @param pieces texts of its tokens by id; may be empty */
-export function sequenceSection(turn: AnsweredTurn, pieces: ReadonlyMap<number, string>): Section {
-  const segments = placedSegments(turn);
+export function sequenceSection(turn: AnsweredDisplayTurn, pieces: ReadonlyMap<number, string>): Section {
+  const segments = segmentsWithPositions(turn);
   const tokens = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   return {
     id: 'sequence',
@@ -42,7 +42,7 @@ export function sequenceSection(turn: AnsweredTurn, pieces: ReadonlyMap<number, 
   };
 }
 
-export function budgetSection({ prompt: { budget } }: AnsweredTurn): Section {
+export function budgetSection({ prompt: { budget } }: AnsweredDisplayTurn): Section {
   const { dropped, warnings, sharedTokens, memoryLimitTokens, windowTokens, forced } = budget;
   const parts = [
     { name: 'fixed', look: 'system', mark: '█', weight: budget.fixedTokens },
@@ -77,7 +77,10 @@ export function budgetSection({ prompt: { budget } }: AnsweredTurn): Section {
   };
 }
 
-export function memoriesSection({ given: { retrieved, retrieval, summary = '' }, timings }: AnsweredTurn): Section {
+export function memoriesSection({
+  given: { retrieved, retrieval, summary = '' },
+  timings,
+}: AnsweredDisplayTurn): Section {
   let left = MAX_MEMORIES_BYTES;
   const rows = retrieved.map(({ rank, score, evidence, kept, memoryId, content }) => {
     const most = Math.max(0, Math.min(MAX_MEMORY_BYTES, left));
@@ -125,7 +128,7 @@ export function memoriesSection({ given: { retrieved, retrieval, summary = '' },
   };
 }
 
-function retrievalText(retrieval: AnsweredTurn['given']['retrieval'], ms: number): string {
+function retrievalText(retrieval: AnsweredDisplayTurn['given']['retrieval'], ms: number): string {
   if (retrieval === null) return 'No retriever was used.';
   const { strategy, timingsMs, tokensUsed, tokenBudget } = retrieval;
   const times = Object.entries(timingsMs).map(([name, time]) => `${name} ${formatNumber(time, 2)}`);

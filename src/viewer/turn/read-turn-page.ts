@@ -8,10 +8,11 @@ import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { redactTurn } from '../../eval/analysis/redact-turn.ts';
-import { findRunByName, unknownName } from '../find-by-name.ts';
+import { findRunByName } from '../../eval/analysis/find-runs.ts';
+import { unknownNameError } from '../../base/nearest-name.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { TurnRef } from '../links.ts';
-import { type AnsweredTurn, type DisplayTurn, turnForDisplay } from '../turn-for-display.ts';
+import { type AnsweredDisplayTurn, type DisplayTurn, turnForDisplay } from '../turn-scores-for-display.ts';
 
 /** Reads what the page of a turn shows about its run. @throws BenchError `not-found` */
 export function turnPageRun(database: BenchDatabase, runName: string, hidden: HiddenTexts) {
@@ -37,7 +38,7 @@ export function turnsOfItem(database: BenchDatabase, { id, name, hiddenTexts }: 
   const stored = [...new TurnRepository(database).listByRun(id, { itemId: item })];
   const rows = hiddenTexts === null ? stored : stored.map(redactTurn);
   if (rows.length === 0)
-    throw unknownName(`run "${name}" has no item`, item, new TurnListRepository(database).items(id));
+    throw unknownNameError(`run "${name}" has no item`, item, new TurnListRepository(database).items(id));
   return rows.sort((a, b) => compare(a.arm, b.arm) || a.repeat - b.repeat || a.turn - b.turn);
 }
 
@@ -58,7 +59,7 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
     const turn = ofArm.find((one) => one.repeat === ref.repeat && one.turn === ref.turn);
     if (turn !== undefined) return turn;
     if (ofArm.length === 0) {
-      throw unknownName(`run "${run.name}" has no arm`, arm, [...new Set(siblings.map((one) => one.arm))]);
+      throw unknownNameError(`run "${run.name}" has no arm`, arm, [...new Set(siblings.map((one) => one.arm))]);
     }
     throw new BenchError(
       'not-found',
@@ -103,7 +104,7 @@ function comparedByDefault(
   return siblings.find((one) => one.repeat === repeat && one.turn === turn && one.arm === name);
 }
 
-function answeredOther(turn: DisplayTurn, other: DisplayTurn | undefined): AnsweredTurn | undefined {
+function answeredOther(turn: DisplayTurn, other: DisplayTurn | undefined): AnsweredDisplayTurn | undefined {
   return other === undefined || other === turn || other.state === 'failed' ? undefined : other;
 }
 

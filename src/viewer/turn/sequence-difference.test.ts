@@ -2,20 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
-import { type AnsweredTurn, turnForDisplay } from '../turn-for-display.ts';
-import { placedSegments } from './placed-segments.ts';
+import { type AnsweredDisplayTurn, turnForDisplay } from '../turn-scores-for-display.ts';
+import { segmentsWithPositions } from './segment-positions.ts';
 import { sequenceDifference } from './sequence-difference.ts';
 
 type JoinedBlocksPrefill = Exclude<PrefillRecord, { readonly strategy: 'prefix' }>;
 
-const answered = (arm: string, injected = false): AnsweredTurn => turnForDisplay(answeredTurn(arm, { injected }));
+const answered = (arm: string, injected = false): AnsweredDisplayTurn =>
+  turnForDisplay(answeredTurn(arm, { injected }));
 
 /** A turn whose two memories are blocks of 8 and 9 tokens at the given positions. */
 function withBlocks(
   positions: number,
   at: readonly [number, number],
   joined: Partial<JoinedBlocksPrefill>,
-): AnsweredTurn {
+): AnsweredDisplayTurn {
   const turn = answered('dki-blocks', true);
   const block = { key: 'ab', origin: 'memory', computeMs: 0 } as const;
   const header = { ...block, tokens: 14 };
@@ -26,7 +27,7 @@ function withBlocks(
 }
 
 /** The line of m-2 as ten tokens, one of which is another in the other arm. */
-function withLine(words: readonly string[]): AnsweredTurn {
+function withLine(words: readonly string[]): AnsweredDisplayTurn {
   return changed(answered('rag'), ({ prompt }) => {
     const line = prompt.segments[4]!;
     line.text = words.join('');
@@ -74,7 +75,7 @@ describe('the difference of two sequences', () => {
 
   it('counts the cells of shared tokens in front of blocks, which are no segments', () => {
     const kept = withBlocks(49, [17, 28], { strategy: 'blocks', making: { sink: { tokens: 3, kept: true } } });
-    expect(placedSegments(kept).map(({ cell, position }) => [cell, position])).toEqual([
+    expect(segmentsWithPositions(kept).map(({ cell, position }) => [cell, position])).toEqual([
       ...[0, 1, 10].map((at) => [at, at]),
       ...[17, 28, 37, 38, 46].map((at) => [at, at]),
     ]);

@@ -1,5 +1,5 @@
-import type { AnsweredTurn } from '../turn-for-display.ts';
-import { segmentName, type PlacedSegment, placedSegments } from './placed-segments.ts';
+import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
+import { segmentName, type SegmentWithPosition, segmentsWithPositions } from './segment-positions.ts';
 import type { TokenSpan } from '../../render/section.ts';
 import { tokenSpans } from './token-spans.ts';
 
@@ -21,17 +21,18 @@ export type SegmentDifference =
       readonly after: readonly TokenSpan[];
     };
 
-type Origin = PlacedSegment['origin'];
+type Origin = SegmentWithPosition['origin'];
 
 /** Later segments are not aligned, since the alignment table grows with the product of both lengths. */
 const MAX_ALIGNED = 1000;
 
 /** Aligns two lists of segments by role and memory. A segment without a counterpart is paired with undefined. */
 export function alignedSegments(
-  here: readonly PlacedSegment[],
-  there: readonly PlacedSegment[],
-): (readonly [PlacedSegment | undefined, PlacedSegment | undefined])[] {
-  const same = (a: PlacedSegment, b: PlacedSegment): boolean => a.role === b.role && a.memoryId === b.memoryId;
+  here: readonly SegmentWithPosition[],
+  there: readonly SegmentWithPosition[],
+): (readonly [SegmentWithPosition | undefined, SegmentWithPosition | undefined])[] {
+  const same = (a: SegmentWithPosition, b: SegmentWithPosition): boolean =>
+    a.role === b.role && a.memoryId === b.memoryId;
   const [rows, columns] = [Math.min(here.length, MAX_ALIGNED), Math.min(there.length, MAX_ALIGNED)];
   // longest[i][j]: length of the longest common subsequence of here[i..] and there[j..].
   const longest = Array.from({ length: rows + 1 }, () => new Array<number>(columns + 1).fill(0));
@@ -42,7 +43,7 @@ export function alignedSegments(
         : Math.max(longest[i + 1]![j]!, longest[i]![j + 1]!);
     }
   }
-  const pairs: (readonly [PlacedSegment | undefined, PlacedSegment | undefined])[] = [];
+  const pairs: (readonly [SegmentWithPosition | undefined, SegmentWithPosition | undefined])[] = [];
   let [i, j] = [0, 0];
   while (i < rows || j < columns) {
     if (i < rows && j < columns && same(here[i]!, there[j]!)) pairs.push([here[i++], there[j++]]);
@@ -57,7 +58,10 @@ export function alignedSegments(
   ];
 }
 
-export function segmentSpans({ text, tokenIds }: PlacedSegment, pieces: ReadonlyMap<number, string>): TokenSpan[] {
+export function segmentSpans(
+  { text, tokenIds }: SegmentWithPosition,
+  pieces: ReadonlyMap<number, string>,
+): TokenSpan[] {
   return pieces.size === 0 ? [{ text, ids: tokenIds }] : tokenSpans(text, tokenIds, pieces);
 }
 
@@ -89,27 +93,33 @@ export function changedSegment(
 }
 
 /** Compares two sequences segment by segment. @param pieces texts of tokens by id; if empty, each segment is one span */
-export function sequenceDifference(here: AnsweredTurn, there: AnsweredTurn, pieces: ReadonlyMap<number, string>) {
+export function sequenceDifference(
+  here: AnsweredDisplayTurn,
+  there: AnsweredDisplayTurn,
+  pieces: ReadonlyMap<number, string>,
+) {
   const counts = { sameTokens: 0, onlyHere: 0, onlyThere: 0, movedTokens: 0 };
-  const segments = alignedSegments(placedSegments(here), placedSegments(there)).map(([a, b]): SegmentDifference => {
-    const label = segmentName((a ?? b)!);
-    if (a === undefined || b === undefined) {
-      counts[a === undefined ? 'onlyThere' : 'onlyHere'] += (a ?? b)!.tokenIds.length;
-      return { kind: a === undefined ? 'only-there' : 'only-here', label, spans: segmentSpans((a ?? b)!, pieces) };
-    }
-    const tokens = a.tokenIds.length;
-    if (a.tokenIds.join() === b.tokenIds.join()) {
-      const moved = a.position === b.position ? undefined : { here: a.position, there: b.position };
-      counts.sameTokens += tokens;
-      if (moved !== undefined) counts.movedTokens += tokens;
-      const origins = a.origin === b.origin ? undefined : { here: a.origin, there: b.origin };
-      return { kind: 'same', label, tokens, moved, origins };
-    }
-    const difference = changedSegment(label, segmentSpans(a, pieces), segmentSpans(b, pieces));
-    counts.onlyHere += tokenCount(difference.here);
-    counts.onlyThere += tokenCount(difference.there);
-    counts.sameTokens += tokenCount(difference.before) + tokenCount(difference.after);
-    return difference;
-  });
+  const segments = alignedSegments(segmentsWithPositions(here), segmentsWithPositions(there)).map(
+    ([a, b]): SegmentDifference => {
+      const label = segmentName((a ?? b)!);
+      if (a === undefined || b === undefined) {
+        counts[a === undefined ? 'onlyThere' : 'onlyHere'] += (a ?? b)!.tokenIds.length;
+        return { kind: a === undefined ? 'only-there' : 'only-here', label, spans: segmentSpans((a ?? b)!, pieces) };
+      }
+      const tokens = a.tokenIds.length;
+      if (a.tokenIds.join() === b.tokenIds.join()) {
+        const moved = a.position === b.position ? undefined : { here: a.position, there: b.position };
+        counts.sameTokens += tokens;
+        if (moved !== undefined) counts.movedTokens += tokens;
+        const origins = a.origin === b.origin ? undefined : { here: a.origin, there: b.origin };
+        return { kind: 'same', label, tokens, moved, origins };
+      }
+      const difference = changedSegment(label, segmentSpans(a, pieces), segmentSpans(b, pieces));
+      counts.onlyHere += tokenCount(difference.here);
+      counts.onlyThere += tokenCount(difference.there);
+      counts.sameTokens += tokenCount(difference.before) + tokenCount(difference.after);
+      return difference;
+    },
+  );
   return { segments, ...counts };
 }

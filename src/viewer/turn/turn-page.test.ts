@@ -7,7 +7,7 @@ import { layout } from '../page-layout.ts';
 import { printTurn } from './print-turn.ts';
 import { serverLinks as links } from '../links.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
-import { type AnsweredTurn, type DisplayTurn, turnForDisplay } from '../turn-for-display.ts';
+import { type AnsweredDisplayTurn, type DisplayTurn, turnForDisplay } from '../turn-scores-for-display.ts';
 import type { TurnModel } from './read-turn-page.ts';
 import { turnJson } from './turn-json.ts';
 import { turnPage } from './turn-page.ts';
@@ -17,7 +17,7 @@ const metrics = metricsOfRun({ dataset: {} });
 const run = { id: 'run-1', name: 'main-1', suite: 'main', model, arms: [], metrics, hiddenTexts: null };
 const markup = '<script>alert(1)</script><img src=x onerror=alert(1)>" \' & \u202eevil\u2066 \u0000 \u001b[2J';
 
-const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => turnForDisplay(answeredTurn(...of));
+const answered = (...of: Parameters<typeof answeredTurn>): AnsweredDisplayTurn => turnForDisplay(answeredTurn(...of));
 
 function modelOf(turn: DisplayTurn, more: Partial<TurnModel> = {}): TurnModel {
   const nothing = { rag: undefined, against: undefined, attribution: undefined, pieces: new Map<number, string>() };
@@ -30,7 +30,7 @@ async function pageOf(model: TurnModel, places: readonly string[] = []): Promise
 }
 
 /** A turn with that text wherever data may bring one. */
-function filledWith(text: string): AnsweredTurn {
+function filledWith(text: string): AnsweredDisplayTurn {
   const filled = changed(answered('dki', { injected: true, answer: text }), ({ prompt, given, item, observed }) => {
     prompt.originalQuery = text;
     for (const segment of prompt.segments) segment.text = text;
@@ -90,7 +90,7 @@ describe('the page of a turn', () => {
       expect(Buffer.byteLength(page)).toBeLessThan(200_000);
       expect(faultsOf(page)).toEqual([]);
       expect(page).toMatch(/… [\d,]+ more characters, all in the raw JSON/);
-      const [shown] = (JSON.parse(turnJson(model)) as { turns: [AnsweredTurn] }).turns;
+      const [shown] = (JSON.parse(turnJson(model)) as { turns: [AnsweredDisplayTurn] }).turns;
       expect(shown.answer.text).toBe(text);
       expect(printTurn('r', turn, { width: 80, colour: false }).length).toBeLessThan(400_000);
     },

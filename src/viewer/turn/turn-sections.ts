@@ -2,7 +2,7 @@ import { formatNumber } from '../../render/format-number.ts';
 import { barCell, type Content, type Phrase, type Section, type SectionBlock, type Step, textBlocks } from '../../render/section.ts'; // prettier-ignore
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import { type FailedTurn, funnelStages, type ItemRecord } from '../../store/records/turn-record.ts';
-import type { AnsweredTurn } from '../turn-for-display.ts';
+import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
 import { costSection, kvSection } from './kv-and-cost-sections.ts';
 import { budgetSection, memoriesSection, sequenceSection } from './prompt-sections.ts';
 import { attributionSection } from './attribution-section.ts';
@@ -12,7 +12,7 @@ const MAX_GOLD_TOKENS = 60;
 
 export interface TurnContext {
   /** The turn of the arm that gives the same memories as text. */
-  readonly rag?: AnsweredTurn | undefined;
+  readonly rag?: AnsweredDisplayTurn | undefined;
   readonly attribution?: AttributionRecord | undefined;
   readonly pieces?: ReadonlyMap<number, string>;
   /** The question is not from a data set, so gold answer and evidence are not shown. */
@@ -20,7 +20,7 @@ export interface TurnContext {
 }
 
 /** All sections of a turn in order, for its page and for the terminal. */
-export function turnSections(turn: AnsweredTurn, context: TurnContext = {}): Section[] {
+export function turnSections(turn: AnsweredDisplayTurn, context: TurnContext = {}): Section[] {
   const { rag, attribution, pieces = new Map<number, string>(), unjudged = false } = context;
   return [
     answerSection(turn, unjudged),
@@ -36,7 +36,7 @@ export function turnSections(turn: AnsweredTurn, context: TurnContext = {}): Sec
   ];
 }
 
-export function answerSection(turn: AnsweredTurn, unjudged: boolean): Section {
+export function answerSection(turn: AnsweredDisplayTurn, unjudged: boolean): Section {
   const { answer, item, prompt } = turn;
   const { prefix, thoughtTokens } = answer;
   const most = MAX_BYTES;
@@ -69,7 +69,7 @@ export function goldContent(gold: string | null, most: number): Phrase {
   return gold === null ? { text: 'none: abstaining is right', look: 'soft' } : { text: gold, most };
 }
 
-export function verdict({ scores, unknownQuality }: Pick<AnsweredTurn, 'scores' | 'unknownQuality'>): Phrase {
+export function verdict({ scores, unknownQuality }: Pick<AnsweredDisplayTurn, 'scores' | 'unknownQuality'>): Phrase {
   if (unknownQuality !== null) return { text: `not judged: ${unknownQuality}`, look: 'soft' };
   if (scores.taskSuccess === 1) return { text: '✓ right', look: 'good' };
   const stage = scores.failedStage === null ? '' : `, failed at: ${scores.failedStage}`;
@@ -77,7 +77,7 @@ export function verdict({ scores, unknownQuality }: Pick<AnsweredTurn, 'scores' 
 }
 
 /** The scores of an answer: `contains 1 · token F1 0.67`. */
-export function scoresText({ shownScores }: Pick<AnsweredTurn, 'shownScores'>): string {
+export function scoresText({ shownScores }: Pick<AnsweredDisplayTurn, 'shownScores'>): string {
   return shownScores
     .map(({ label, unit, value }) =>
       unit === '%'
@@ -97,7 +97,7 @@ export function itemKinds({ category, phrasing, userKind, language }: ItemRecord
   return [category, phrasing, userKind, language].filter((kind) => kind !== '').join(' · ');
 }
 
-function funnelBlocks({ item: { gold, evidence }, scores }: AnsweredTurn): SectionBlock[] {
+function funnelBlocks({ item: { gold, evidence }, scores }: AnsweredDisplayTurn): SectionBlock[] {
   const { passedStages, failedStage } = scores;
   const heading: SectionBlock = { kind: 'heading', id: 'funnel', text: 'Evidence funnel' };
   if (gold === null) return [heading, ...textBlocks('No evidence: abstaining is right.', 'soft')];
@@ -120,7 +120,7 @@ function probabilityText(value: number | undefined): string {
   return value >= 0.0005 ? value.toFixed(3) : value.toExponential(0);
 }
 
-export function nextSection({ arm, observed }: AnsweredTurn, other?: AnsweredTurn): Section {
+export function nextSection({ arm, observed }: AnsweredDisplayTurn, other?: AnsweredDisplayTurn): Section {
   const agreement = observed.agreement;
   const likeliest = agreement?.topOne === true ? 'the same likeliest token' : 'another likeliest token';
   const divergence = agreement?.klDivergence === 0 ? '0' : agreement?.klDivergence.toExponential(1);
@@ -147,7 +147,7 @@ export function nextSection({ arm, observed }: AnsweredTurn, other?: AnsweredTur
   };
 }
 
-type Likely = AnsweredTurn['observed']['nextTokens'];
+type Likely = AnsweredDisplayTurn['observed']['nextTokens'];
 
 /** Pairs the likeliest next tokens of two arms in the order of the first. Tokens with equal text are paired in order. */
 export function pairTokens(here: Likely, there: Likely) {
@@ -160,7 +160,7 @@ export function pairTokens(here: Likely, there: Likely) {
   return [...rows, ...left.map(({ token, probability }) => ({ token, here: undefined, there: probability }))];
 }
 
-export function goldSection({ observed: { goldTokens, goldLogProbability } }: AnsweredTurn): Section {
+export function goldSection({ observed: { goldTokens, goldLogProbability } }: AnsweredDisplayTurn): Section {
   const [id, heading] = ['gold', 'The gold answer, token by token'];
   if (goldLogProbability === null) return { id, heading, blocks: textBlocks('Not judged.', 'soft') };
   const sum = formatNumber(goldLogProbability, 3);
@@ -185,7 +185,7 @@ export function goldSection({ observed: { goldTokens, goldLogProbability } }: An
 }
 
 /** What the bench observed of a turn itself, as the basis of the run's checks. */
-function checksSection({ item, observed, account }: AnsweredTurn): Section {
+function checksSection({ item, observed, account }: AnsweredDisplayTurn): Section {
   const { firstForeignToken, parity, sequenceSha256, freeLogProbability, closed } = observed;
   const foreign = account.sharesPositions
     ? 'one id per position, since blocks share positions from token'

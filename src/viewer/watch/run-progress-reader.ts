@@ -6,7 +6,7 @@ import { RunningMeans } from '../../eval/analysis/running-means.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { findRunByName } from '../find-by-name.ts';
+import { findRunByName } from '../../eval/analysis/find-runs.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 
 const ratedTurns = 400;

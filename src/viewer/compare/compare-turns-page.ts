@@ -1,19 +1,19 @@
 import { html } from 'hono/html';
-import { BenchError } from '../base/bench-error.ts';
-import type { Html } from '../render/html.ts';
-import { printable } from '../render/printable.ts';
-import { type Content, type Phrase, phrases, plainText, type Section, type SectionBlock, type SectionCell } from '../render/section.ts'; // prettier-ignore
-import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../render/section-html.ts';
-import type { BenchDatabase } from '../store/database.ts';
-import { type HiddenTexts, hiddenNote } from './hidden-texts.ts';
-import type { Links, TurnRef } from './links.ts';
-import { filterForm, options, select } from './list-components.ts';
-import type { AnsweredTurn } from './turn-for-display.ts';
-import { costSection, kvSection } from './turn/kv-and-cost-sections.ts';
-import { type PlacedSegment, placedSegments, segmentKind, segmentName, segmentPlace } from './turn/placed-segments.ts'; // prettier-ignore
-import { readTurnPage, reference } from './turn/read-turn-page.ts';
-import { alignedSegments, changedSegment, segmentSpans } from './turn/sequence-difference.ts';
-import { answerSection, goldContent, goldSection, nextSection } from './turn/turn-sections.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import type { Html } from '../../render/html.ts';
+import { printable } from '../../render/printable.ts';
+import { type Content, type Phrase, phrases, plainText, type Section, type SectionBlock, type SectionCell } from '../../render/section.ts'; // prettier-ignore
+import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../../render/section-html.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { type HiddenTexts, hiddenNote } from '../hidden-texts.ts';
+import type { Links, TurnRef } from '../links.ts';
+import { filterForm, options, select } from '../list-components.ts';
+import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
+import { costSection, kvSection } from '../turn/kv-and-cost-sections.ts';
+import { type SegmentWithPosition, segmentsWithPositions, segmentKind, segmentName, segmentPlace } from '../turn/segment-positions.ts'; // prettier-ignore
+import { readTurnPage, reference } from '../turn/read-turn-page.ts';
+import { alignedSegments, changedSegment, segmentSpans } from '../turn/sequence-difference.ts';
+import { answerSection, goldContent, goldSection, nextSection } from '../turn/turn-sections.ts';
 
 const MAX_ROWS = 60;
 const MAX_BYTES = 1200;
@@ -37,7 +37,7 @@ export function readArmPair(database: BenchDatabase, ref: TurnRef, other: string
 /** The turns of two arms, A and B, on one item; `arms` are all that answered in this repeat and turn. */
 export type ArmPair = ReturnType<typeof readArmPair>;
 
-export function sideBySidePage(model: ArmPair, links: Links): Html {
+export function compareTurnsPage(model: ArmPair, links: Links): Html {
   const { run, a, b } = model;
   return html`<h1>${printable(a.arm)} <span class="soft">beside</span> ${printable(b.arm)}</h1>
     <p class="lead">
@@ -53,7 +53,7 @@ export function sideBySidePage(model: ArmPair, links: Links): Html {
     ])}
     <p class="note">≠ marks differences; tokens that only one of the prompts has are highlighted.</p>
     ${pairSections(model, answerSection(a, false), answerSection(b, false))} ${promptPair(model)}
-    ${[kvSection, costSection, (turn: AnsweredTurn) => nextSection(turn), goldSection].map((section) => pairSections(model, section(a), section(b)))}`;
+    ${[kvSection, costSection, (turn: AnsweredDisplayTurn) => nextSection(turn), goldSection].map((section) => pairSections(model, section(a), section(b)))}`;
 }
 
 function chooser({ run, a, b, arms }: ArmPair): Html {
@@ -150,12 +150,16 @@ function pairTable(
 
 function promptPair(model: ArmPair): Html {
   const { a, b, pieces } = model;
-  const segments = alignedSegments(placedSegments(a), placedSegments(b));
+  const segments = alignedSegments(segmentsWithPositions(a), segmentsWithPositions(b));
   const rows = segments.slice(0, MAX_ROWS).map((pair) => segmentRow(...pair, pieces));
   return pairTable(model, { id: 'prompt', heading: 'Prompts' }, rows, segments.length);
 }
 
-function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, pieces: ArmPair['pieces']): Html {
+function segmentRow(
+  a: SegmentWithPosition | undefined,
+  b: SegmentWithPosition | undefined,
+  pieces: ArmPair['pieces'],
+): Html {
   const name = segmentName((a ?? b)!);
   if (a === undefined || b === undefined || a.tokenIds.join() === b.tokenIds.join()) {
     const differs = a?.position !== b?.position || a?.origin !== b?.origin;
@@ -170,7 +174,7 @@ function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, 
   return pairRow(name, segmentSide(a, marked(here)), segmentSide(b, marked(there)), true);
 }
 
-function segmentSide(segment: PlacedSegment | undefined, content?: Content): Html {
+function segmentSide(segment: SegmentWithPosition | undefined, content?: Content): Html {
   if (segment === undefined) return html`<span class="soft">absent</span>`;
   return html`<div class="segment ${segmentKind(segment.role)} ${segment.origin}">
     <p class="text">${contentHtml(content ?? { text: segment.text, most: MAX_SEGMENT_BYTES })}</p>

@@ -1,10 +1,10 @@
 import type { PromptSegment, SegmentRole } from '../../store/records/prompt-info.ts';
-import type { AnsweredTurn } from '../turn-for-display.ts';
+import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
 
-export type PlacedSegment = ReturnType<typeof placedSegments>[number];
+export type SegmentWithPosition = ReturnType<typeof segmentsWithPositions>[number];
 
 /** Adds to each segment the cell and position of its first token, which differ after blocks that share positions or keep sink tokens. */
-export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn) {
+export function segmentsWithPositions({ prompt: { segments }, prefill, tokens }: AnsweredDisplayTurn) {
   const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const joined = prefill === null || prefill.strategy === 'prefix' ? undefined : prefill;
   const sink = joined?.making?.sink?.kept === true ? joined.making.sink.tokens : 0;
@@ -58,7 +58,7 @@ export function segmentName({ role, memoryId }: Pick<PromptSegment, 'role' | 'me
 }
 
 /** `8 tokens from 14`, or `8 tokens from cell 20, position 14`. */
-export function segmentPlace({ tokenIds, cell, position }: PlacedSegment): string {
+export function segmentPlace({ tokenIds, cell, position }: SegmentWithPosition): string {
   const place = cell === position ? `from ${cell}` : `from cell ${cell}, position ${position}`;
   return `${tokenIds.length} token${tokenIds.length === 1 ? '' : 's'} ${place}`;
 }

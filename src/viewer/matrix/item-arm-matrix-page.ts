@@ -6,7 +6,7 @@ import { printable } from '../../render/printable.ts';
 import { groupedNumber } from '../../render/format-number.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repository.ts';
-import { findRunByName } from '../find-by-name.ts';
+import { findRunByName } from '../../eval/analysis/find-runs.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, pager, goldText } from '../list-components.ts';

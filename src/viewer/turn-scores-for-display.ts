@@ -1,9 +1,9 @@
 import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/metric-selection.ts';
 import { clearScores } from '../eval/analysis/unknown-quality.ts';
-import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
+import type { AnsweredTurn, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
 
 /** The scores of an answer, by the run's primary metric first; without task success, which pages show as a verdict. */
-function shownScores(turn: AnsweredRecord, { all, primary }: RunMetrics) {
+function shownScores(turn: AnsweredTurn, { all, primary }: RunMetrics) {
   const { scores } = turn;
   const isOfAnswer = (name: string): boolean =>
     name !== 'taskSuccess' && (name in scores || name in (scores.own ?? {}));
@@ -15,20 +15,20 @@ function shownScores(turn: AnsweredRecord, { all, primary }: RunMetrics) {
 }
 
 /** A turn with an answer, and the scores to show. */
-export type AnsweredTurn = AnsweredRecord & {
+export type AnsweredDisplayTurn = AnsweredTurn & {
   /** The reason why scores are hidden (all are null then); null if they are shown. */
   readonly unknownQuality: string | null;
   readonly shownScores: ReturnType<typeof shownScores>;
 };
 
-export type DisplayTurn = AnsweredTurn | FailedTurn;
+export type DisplayTurn = AnsweredDisplayTurn | FailedTurn;
 
-/** Prepares a stored turn for display. @param unknownQuality the reason why the run measures no quality, or null */
+/** Adds to a stored turn the scores to show. @param unknownQuality the reason why the run measures no quality, which hides all scores, or null */
 export function turnForDisplay(
-  record: AnsweredRecord,
+  record: AnsweredTurn,
   unknownQuality?: string | null,
   metrics?: RunMetrics,
-): AnsweredTurn;
+): AnsweredDisplayTurn;
 export function turnForDisplay(record: TurnRecord, unknownQuality?: string | null, metrics?: RunMetrics): DisplayTurn;
 export function turnForDisplay(
   record: TurnRecord,
