@@ -20,7 +20,7 @@ import { groupName } from '../store/run-names.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { armHelp } from './arm-help.ts';
-import { suggestCommand } from './suggest-command.ts';
+import { suggestNextCommand } from './suggest-next-command.ts';
 import { withInterrupt } from './with-interrupt.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { displayPath, printLines, terminalPage } from './output.ts';
@@ -163,8 +163,8 @@ function continueLine(config: BenchConfig, { runName, finished }: BenchState): s
   if (runName === undefined) return 'no question was asked yet';
   const name = groupName(runName);
   return finished
-    ? `all turns are stored; write the report with: ${suggestCommand('tables', config, ['--run', name, '--write'])}`
-    : `continue with: ${suggestCommand('bench', config, [...machineFlags(config), '--resume', name])}`;
+    ? `all turns are stored; write the report with: ${suggestNextCommand('tables', config, ['--run', name, '--write'])}`
+    : `continue with: ${suggestNextCommand('bench', config, [...machineFlags(config), '--resume', name])}`;
 }
 
 /** Suggests the command that shows a wrong turn of the primary arm beside the baseline, or of the first arm; empty without turns. */
@@ -176,7 +176,7 @@ function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
   if (itemId === undefined) return '';
   const shown = primary !== undefined && baseline !== undefined ? `${baseline},${primary}` : arm;
   const words = ['--run', run.name, '--item', itemId, '--arm', shown, '--print'];
-  return `inspect a turn: ${suggestCommand('inspect', config, words)}\n`;
+  return `inspect a turn: ${suggestNextCommand('inspect', config, words)}\n`;
 }
 
 /** The item of an arm's first wrong turn, or of its first turn if none is wrong; undefined without turns. */

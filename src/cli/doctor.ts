@@ -10,7 +10,7 @@ import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { coloured, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, padText } from '../render/wrap-text.ts';
-import { suggestCommand } from './suggest-command.ts';
+import { suggestNextCommand } from './suggest-next-command.ts';
 import { type Check, checks, examine, type Finding } from './doctor-checks.ts';
 import { abilitiesText, modelAbilities } from './model-abilities.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
@@ -58,7 +58,7 @@ async function doctor(flags: Flags): Promise<void> {
     if (value === true) return [flagName(key)];
     return typeof value === 'string' ? [flagName(key), value] : [];
   });
-  const bench = suggestCommand('bench', config, words);
+  const bench = suggestNextCommand('bench', config, words);
   process.stdout.write(able ? `\nThe bench can run: ${bench}\n` : '\nThe bench cannot run yet.\n');
 }
 

@@ -17,7 +17,7 @@ import { startServer } from '../viewer/server.ts';
 import { openReports } from '../viewer/open-reports.ts';
 import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn-page.ts';
 import { turnsJson } from '../viewer/turn/turn-json.ts';
-import { locationFlags } from './suggest-command.ts';
+import { locationFlags } from './suggest-next-command.ts';
 import { withInterrupt } from './with-interrupt.ts';
 import { addConfigOptions, refuseUnusedFlags, wholeNumber, withExamples } from './options.ts';
 import { displayPath, printLines, terminalPage } from './output.ts';

@@ -29,7 +29,7 @@ import {
   type ReportContent,
   storedReports,
   writeReports,
-} from './stored-reports.ts';
+} from './write-and-check-reports.ts';
 import { openStoredRuns } from './stored-runs.ts';
 
 const CHUNK_CHARACTERS = 65_536;

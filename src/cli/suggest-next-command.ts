@@ -14,7 +14,7 @@ export function locationFlags({ out, db }: Location): string[] {
 }
 
 /** A command to suggest to the user, with the folder and database of a configuration, quoted for a shell. */
-export function suggestCommand(verb: string, config: Location, words: readonly string[]): string {
+export function suggestNextCommand(verb: string, config: Location, words: readonly string[]): string {
   const program = process.env['npm_lifecycle_event'] === undefined ? `npx dki-bench ${verb}` : `npm run ${verb} --`;
   return [program, ...[...words, ...locationFlags(config)].map(shellWord)].join(' ');
 }
