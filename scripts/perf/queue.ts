@@ -9,7 +9,7 @@ import { BenchError } from '../../src/base/bench-error.ts';
 import { quantiles } from '../../src/eval/analysis/statistics/estimate-mean.ts';
 import { QueueConnection } from '../../src/store/queue/queue-connection.ts';
 import { SCHEMA } from '../../src/store/queue/queue-schema.ts';
-import { QueueStore } from '../../src/store/queue/queue-store.ts';
+import { QueueWriter } from '../../src/store/queue/queue-writer.ts';
 import type { QueuedPlan, QueueWorker } from '../../src/store/records/queue-records.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 
@@ -29,17 +29,17 @@ await runScript(async () => {
   if (url === undefined) throw new BenchError('bad-option', 'no queue is named', 'give --queue postgres://…');
   const { workers, jobs, bytes } = wholeNumbers(values, { workers: 1, jobs: 1, bytes: 1 });
   await using connection = new QueueConnection(url);
-  await using store = await QueueStore.open(connection, { creates: true });
+  await using writer = await QueueWriter.open(connection, { creates: true });
   const [name, planId] = [`bench-queue-${randomUUID()}`, randomUUID()];
   const units = Array.from({ length: jobs }, (_, position) => ({ position, priority: 0 }));
-  await store.plan(planId, { name } as QueuedPlan, units);
+  await writer.plan(planId, { name } as QueuedPlan, units);
   const [planned] = await connection.rows<{ id: string }>(`SELECT id FROM ${SCHEMA}.runs WHERE name = $1`, [name]);
   const run = planned!.id;
   // Random bytes cannot be compressed, as compressed results cannot.
   const content = randomBytes(bytes);
   const work = async (): Promise<void> => {
     await using own = new QueueConnection(url);
-    await using claims = await QueueStore.open(own, { creates: false });
+    await using claims = await QueueWriter.open(own, { creates: false });
     const { signal } = new AbortController();
     const worker = await claims.enter(run, {} as QueueWorker);
     for (;;) {

@@ -17,7 +17,7 @@ import { suitesNamed } from '../eval/suites/suites.ts';
 import { openDatabase } from '../store/database.ts';
 import { QueueConnection } from '../store/queue/queue-connection.ts';
 import { QueueReader, type QueuedRun } from '../store/queue/queue-reader.ts';
-import { QueueStore } from '../store/queue/queue-store.ts';
+import { QueueWriter } from '../store/queue/queue-writer.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { checksFailed, printResults, writeRunReport } from './bench.ts';
@@ -105,13 +105,13 @@ async function planAndStore(flags: Flags, signal: AbortSignal): Promise<void> {
   }
   await using connection = openQueue(config);
   // Opened before a model is loaded, so that an unreachable server is reported at once.
-  await using store = await QueueStore.open(connection, { creates: true });
+  await using writer = await QueueWriter.open(connection, { creates: true });
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const name = config.run ?? `${suite!.name}-${time}`;
   const plan = await planQueuedRun({ suite: suite!, name }, config, composeEngine, { signal });
   const planId = hashPlan(plan);
   const units = planUnits(plan);
-  const added = await store.plan(planId, plan, units);
+  const added = await writer.plan(planId, plan, units);
   const users = plan.plan.users.length;
   const turns = plan.plan.users.reduce((sum, user) => sum + user.turns, 0);
   printResult(config.json, { run: name, planId, users, turns, units: units.length, added }, () => [
@@ -134,10 +134,10 @@ async function work(flags: Flags, signal: AbortSignal): Promise<void> {
   const [suite] = suitesNamed([plan.suite as SuiteName]);
   const usesPlanned = suite!.data === undefined && !named.given.includes('dataset');
   const config = loadBenchConfig({ flags: usesPlanned ? { ...flags, dataset: planDatasets(plan).join(',') } : flags });
-  await using store = await QueueStore.open(connection, { creates: false });
+  await using writer = await QueueWriter.open(connection, { creates: false });
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   using folder = workerFolder(join(config.out, plan.name), plan.name);
-  const part = { store, planned, suite: suite!, config, folder: folder.path };
+  const part = { writer, planned, suite: suite!, config, folder: folder.path };
   const done = await workOnQueue(part, composeEngine, { signal, ...display?.hooks });
   display?.[Symbol.dispose]();
   process.stdout.write(`run "${plan.name}": ${done.users} users, ${done.turns} turns stored by this worker\n`);
@@ -155,13 +155,13 @@ async function showStatus(flags: Flags): Promise<void> {
     return;
   }
   const planned = await Promise.all(names.map((name) => reader.find(name)));
-  await using store = await QueueStore.open(connection, { creates: false });
+  await using writer = await QueueWriter.open(connection, { creates: false });
   const statuses = planned.map(async (run) => {
     const workers = (await reader.workers(run)).map(({ environment, probes: _, ...worker }) => {
       const { cpu, cores, platform, threads } = environment;
       return { ...worker, cpu, cores, platform, threads };
     });
-    const progress = await reader.progress(run, await store.countOpen(run.id));
+    const progress = await reader.progress(run, await writer.countOpen(run.id));
     return { progress, workers, failures: await reader.failures(run, SHOWN_FAILURES) };
   });
   const runs = await Promise.all(statuses);

@@ -18,7 +18,7 @@ import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { groupName } from '../store/run-names.ts';
-import { RunUserRepository } from '../store/run-user-repository.ts';
+import { UserClaimRepository } from '../store/user-claim-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { checksFailed } from './bench.ts';
 import { addConfigOptions, refuseUnusedFlags, withExamples } from './options.ts';
@@ -112,7 +112,7 @@ function availableResults(database: BenchDatabase, runs: readonly RunRecord[]): 
     if (!isUnfinished(run)) {
       throw new BenchError('not-found', `run "${run.name}" has no turn yet`, continueHint(run.name));
     }
-    const underWay = new RunUserRepository(database, run.id).unfinished();
+    const underWay = new UserClaimRepository(database, run.id).unfinished();
     const { progress, results } = unfinishedResults(run, turns.listForResults(run.id), underWay);
     if (results === null) process.stderr.write(`${run.name}: ${progressText(progress)}: nothing to show yet\n`);
     return results ?? [];

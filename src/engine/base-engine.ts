@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { EngineAudit } from '../store/records/engine-audit.ts';
+import type { PromptTokenAudit } from '../store/records/prompt-token-audit.ts';
 import type { BaseSession, SessionParts } from './base-session.ts';
 import { SessionCells } from './sequence-state.ts';
 import type { Checkpoint } from './session-checkpoint.ts';
@@ -94,7 +94,7 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     );
   }
 
-  async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
+  async audit(options: CallOptions = {}): Promise<PromptTokenAudit | null> {
     this.requireOpen(options);
     return (await this.parts.ledger?.audit(options)) ?? null;
   }

@@ -4,7 +4,7 @@
  * `adapters`: `llama-cpp/` in this process, `llama-server/` and `openai/` over HTTP. They share `base-engine`, `base-session`,
  * `http/`, `llama-state/` (llama.cpp's KV files) and `gguf/` (model files). One contract test runs against all of them.
  */
-import type { EngineAudit } from '../store/records/engine-audit.ts';
+import type { PromptTokenAudit } from '../store/records/prompt-token-audit.ts';
 import type { Checkpoint } from './session-checkpoint.ts';
 import type { CapabilityName, EngineCapabilities } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
@@ -75,7 +75,7 @@ export interface Engine extends AsyncDisposable {
    * Prompt tokens since opening, as summed from the server's answers and as read from its own counters, which include other
    * clients. Null if the engine has no such counters, or if an answer was lost.
    */
-  audit(options?: CallOptions): Promise<EngineAudit | null>;
+  audit(options?: CallOptions): Promise<PromptTokenAudit | null>;
   /** Deletes a stored checkpoint; does nothing if it is already gone. */
   deleteCheckpoint(checkpoint: Pick<Checkpoint, 'id'>, options?: CallOptions): Promise<void>;
 }

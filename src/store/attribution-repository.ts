@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { type AttributionRecord, attributionRecord } from './records/attribution-record.ts';
 import { Repository } from './database.ts';
-import { readRecord } from './read-record.ts';
+import { checkStoredRecord } from './check-stored-record.ts';
 import { attributions } from './schema.ts';
 
 /** Leave-one-out attributions of answers, at most one per turn. */
@@ -15,6 +15,8 @@ export class AttributionRepository extends Repository {
   /** The attribution of a turn, or undefined. */
   find(turnId: number): AttributionRecord | undefined {
     const [row] = this.select(attributions, eq(attributions.turnId, turnId));
-    return row === undefined ? undefined : readRecord(attributionRecord, row, `the attribution of turn ${turnId}`);
+    return row === undefined
+      ? undefined
+      : checkStoredRecord(attributionRecord, row, `the attribution of turn ${turnId}`);
   }
 }

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { openDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
-import { SessionRepository } from './session-repository.ts';
+import { SessionRepository } from './session-and-message-repositories.ts';
 
 const folder = folderOfEachTest();
 let path: string;

@@ -4,7 +4,7 @@ import { newRun as handmadeRun } from '../../test/fixtures/stored-runs.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { answeredTurn } from '../../test/fixtures/turn-record.ts';
 import { AttributionRepository } from './attribution-repository.ts';
-import { AuditLogRepository, ConversationRepository, SessionRepository } from './session-repository.ts';
+import { AuditLogRepository, ConversationRepository, SessionRepository } from './session-and-message-repositories.ts';
 import { openDatabase, type BenchDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
 import { RunRepository, type NewRun } from './run-repository.ts';

@@ -5,7 +5,7 @@ import { type RunResults, runResults } from './records/run-results.ts';
 import { type RunRecord, runRecord } from './records/run-record.ts';
 import { requireSchemaVersion, schemaVersion } from './records/schema-version.ts';
 import { beginsWith, Repository } from './database.ts';
-import { readRecord } from './read-record.ts';
+import { checkStoredRecord } from './check-stored-record.ts';
 import { runs, turns } from './schema.ts';
 import type { TurnListRow } from './turn-list-repository.ts';
 
@@ -83,7 +83,7 @@ export class RunRepository extends Repository {
     if (row === undefined || row.results === null) return null;
     const what = `the result document of run "${row.name}" in ${this.database.path}`;
     requireSchemaVersion(row.results.schemaVersion, what);
-    return readRecord(runResults, row.results, what);
+    return checkStoredRecord(runResults, row.results, what);
   }
 
   /** All runs, oldest first, as a list shows them. */
@@ -118,7 +118,7 @@ export class RunRepository extends Repository {
     return rows.map((row) => {
       const name = `run "${row.name}" in ${this.database.path}`;
       requireSchemaVersion(row.schemaVersion, name);
-      return readRecord(runRecord, row, name);
+      return checkStoredRecord(runRecord, row, name);
     });
   }
 }

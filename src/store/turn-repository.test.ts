@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { newRun as handmadeRun } from '../../test/fixtures/stored-runs.ts';
 import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
 import type { AnsweredTurn } from './records/turn-record.ts';
-import { AuditLogRepository, ConversationRepository, SessionRepository } from './session-repository.ts';
+import { AuditLogRepository, ConversationRepository, SessionRepository } from './session-and-message-repositories.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
 import { RunRepository } from './run-repository.ts';
 import { type TurnPlace, TurnRepository } from './turn-repository.ts';

@@ -3,7 +3,7 @@ import type { SelectedFields } from 'drizzle-orm/sqlite-core';
 import { measuredParts, type TurnKey, type TurnRecord, turnRecord, type TurnResult } from './records/turn-record.ts';
 import { Repository } from './database.ts';
 import { unreadable } from './database-error.ts';
-import { readRecord } from './read-record.ts';
+import { checkStoredRecord } from './check-stored-record.ts';
 import { auditLogs, sessions, turns, type TurnRow } from './schema.ts';
 import { joinTurn, listColumns, type Measures, type RunFacts, splitTurn } from './turn-row-mapping.ts';
 
@@ -140,7 +140,7 @@ export class TurnRepository extends Repository {
 
 function storedTurn({ measures, document, ...row }: TurnRow): StoredTurn {
   const turn = { ...row, ...(measures !== null && joinTurn(measures, document)) };
-  return { ...readRecord(turnRecord, turn, `the turn of item ${row.itemId}, arm ${row.arm}`), id: row.id };
+  return { ...checkStoredRecord(turnRecord, turn, `the turn of item ${row.itemId}, arm ${row.arm}`), id: row.id };
 }
 
 function parseMeasures(

@@ -1,5 +1,9 @@
 import { privateTextHash } from '../base/private-text-hash.ts';
-import { AuditLogRepository, ConversationRepository, SessionRepository } from '../store/session-repository.ts';
+import {
+  AuditLogRepository,
+  ConversationRepository,
+  SessionRepository,
+} from '../store/session-and-message-repositories.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { ConversationRow } from '../store/schema.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';

@@ -4,7 +4,7 @@ import { type EmbeddingService } from '../models/embedding/embedding-service.ts'
 import { type MemorySearchResult, type RetrieveOptions, type Retriever } from '../retrieval/retriever.ts';
 import { type BenchDatabase } from '../store/database.ts';
 import { MemoryRepository } from '../store/memory-repository.ts';
-import { SessionRepository } from '../store/session-repository.ts';
+import { SessionRepository } from '../store/session-and-message-repositories.ts';
 import { type AddMemoryOptions, type ChatRequest, type RetrievedMemories, nothingRetrieved } from './memory-system.ts';
 import { isPreference } from './prompt/memory-lines.ts';
 import { type ArmTraits } from '../store/records/arm-traits.ts';

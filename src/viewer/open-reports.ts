@@ -7,7 +7,7 @@ import { readReportOutcomes } from '../report/turn-outcomes-file.ts';
 import { parseReportJson, readReportText, rewriteHint } from '../report/read-report-file.ts';
 import { openDatabase } from '../store/database.ts';
 import { requireSchemaVersion, schemaVersion } from '../store/records/schema-version.ts';
-import { readRecord } from '../store/read-record.ts';
+import { checkStoredRecord } from '../store/check-stored-record.ts';
 import { type RunResults, runResults } from '../store/records/run-results.ts';
 import { type RunRecord, runRecord } from '../store/records/run-record.ts';
 import { RunRepository } from '../store/run-repository.ts';
@@ -56,7 +56,7 @@ export function readReport(folder: string): RunResults {
     throw new BenchError('bad-data', `${path}: holds no results: it has no schemaVersion`, rewriteHint);
   }
   requireSchemaVersion(version, path);
-  return readRecord(runResults, document, path);
+  return checkStoredRecord(runResults, document, path);
 }
 
 export interface ItemTexts {
@@ -111,5 +111,5 @@ function reportedRun({ run, arms }: RunResults, place: string): RunRecord {
   const { startedAt, finishedAt } = run;
   const plan = { ...run, arms: arms.map(({ traits }) => traits) };
   const times = { startedAt: Date.parse(startedAt), finishedAt: finishedAt === null ? null : Date.parse(finishedAt) };
-  return readRecord(runRecord, { ...run, schemaVersion, plan, probes: null, ...times }, place);
+  return checkStoredRecord(runRecord, { ...run, schemaVersion, plan, probes: null, ...times }, place);
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import { RunUserRepository } from '../../src/store/run-user-repository.ts';
+import { UserClaimRepository } from '../../src/store/user-claim-repository.ts';
 import { runSuites, workOnRun } from '../../src/eval/run-suites.ts';
 import type { StartWorker, WorkerTask } from '../../src/eval/run/workers/workers.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
@@ -110,7 +110,7 @@ describe('several workers', () => {
     expect(untimedResults(two.results)).toEqual(untimedResults(one.results));
     using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
     const { id } = new RunRepository(database).findByName('two')!;
-    expect([...new RunUserRepository(database, id).unfinished()!]).toEqual([]);
+    expect([...new UserClaimRepository(database, id).unfinished()!]).toEqual([]);
   });
 
   it('give back the user on whom one warmed up that died before it took a turn', async () => {
@@ -118,7 +118,7 @@ describe('several workers', () => {
     const dying: StartWorker = ({ config, run: id, worker }) => {
       using database = openDatabase({ path: config.db });
       const first = { userId: 'ann', position: 0, turns: 15 };
-      expect(new RunUserRepository(database, id).claim(first, worker)).toBe('claimed');
+      expect(new UserClaimRepository(database, id).claim(first, worker)).toBe('claimed');
       const nothing = (): void => undefined;
       return { begin: nothing, stop: nothing, kill: nothing, ended: Promise.resolve('killed') };
     };

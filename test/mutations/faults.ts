@@ -791,7 +791,7 @@ export const faults: readonly Fault[] = [
       tests: OPENAI,
     },
   ]),
-  ...faultsIn('servers', 'src/store/queue/queue-store.ts', [
+  ...faultsIn('servers', 'src/store/queue/queue-writer.ts', [
     {
       name: 'results of a worker that lost its user are stored',
       find: 'AND c.worker = $3 AND c.job = $4 FOR UPDATE OF c`,\n        [run, position, worker, job],',

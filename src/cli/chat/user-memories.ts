@@ -1,4 +1,4 @@
-import { AuditLogRepository } from '../../store/session-repository.ts';
+import { AuditLogRepository } from '../../store/session-and-message-repositories.ts';
 import type { MemoryRow } from '../../store/schema.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { MemoryRepository } from '../../store/memory-repository.ts';

@@ -1,4 +1,4 @@
-import type { PromptTokens } from '../../store/records/engine-audit.ts';
+import type { PromptTokens } from '../../store/records/prompt-token-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { optional } from './server-errors.ts';
 import type { ServerConnection } from './server-connection.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { auditAgrees, type EngineAudit, type PromptTokens } from '../../store/records/engine-audit.ts';
+import { auditAgrees, type PromptTokenAudit, type PromptTokens } from '../../store/records/prompt-token-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { ServerConnection } from './server-connection.ts';
 import { counterDifference, readPromptCounters } from './prometheus-prompt-counters.ts';
@@ -35,7 +35,7 @@ export class PromptTokenLedger {
    * Sums from answers and from counters; null if the server has no counters or an answer was lost. While they differ, waits a
    * little: a server may count after it answers.
    */
-  async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
+  async audit(options: CallOptions = {}): Promise<PromptTokenAudit | null> {
     const deadline = performance.now() + this.#connection.patience.settleMs;
     for (;;) {
       const now = await readPromptCounters(this.#connection, options);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
-import type { PromptTokens } from '../../store/records/engine-audit.ts';
+import type { PromptTokens } from '../../store/records/prompt-token-audit.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { KnownModel } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';

@@ -1,4 +1,4 @@
-import { auditAgrees } from '../../store/records/engine-audit.ts';
+import { auditAgrees } from '../../store/records/prompt-token-audit.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';

@@ -6,7 +6,7 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import { analyseRun } from './analyse-run.ts';
 import { findRuns } from './find-runs.ts';
 import type { EndedRun } from './summary/describe-run.ts';
-import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 import type { RunTurns } from './turns-by-arm.ts';
@@ -35,7 +35,7 @@ export function resultsOf(database: BenchDatabase, run: EndedRun): RunResults {
 export function readStoredTurns(database: BenchDatabase, runId: string): RunTurns {
   const byUser = Map.groupBy(new TurnRepository(database).listForResults(runId), ({ userId }) => userId);
   // Several workers mix the turns of users; floating-point sums must not depend on that order.
-  const places = new RunUserRepository(database, runId).places();
+  const places = new UserClaimRepository(database, runId).places();
   const placeOf = (userId: string): number => places.get(userId) ?? 0;
   const turns = [...byUser.keys()].sort((a, b) => placeOf(a) - placeOf(b)).flatMap((userId) => byUser.get(userId)!);
   const answered: AnsweredResult[] = [];

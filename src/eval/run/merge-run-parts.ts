@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../base/bench-error.ts';
 import { TokenPieceRepository } from '../../store/token-piece-repository.ts';
-import { readUserRows, writeUserRows } from '../../store/user-rows.ts';
+import { readUserRows, writeUserRows } from '../../store/transfer-user-rows.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { MachineKind } from '../../store/records/run-description.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { resultsOf } from '../analysis/results-from-stored-turns.ts';
 import { parseShard } from './plan/shards.ts';
 import { firstDifference } from './plan/compare-plans.ts';
-import { sumAudits } from '../../store/records/engine-audit.ts';
+import { sumAudits } from '../../store/records/prompt-token-audit.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import { addBooks } from './phase-times-and-tokens.ts';
 import { addCounts, sumByName } from './workers/add-counts.ts';
@@ -83,9 +83,9 @@ export function mergeRunParts(
 function mergedBefore(target: BenchDatabase, parts: Parts): RunRecord | undefined {
   const run = new RunRepository(target).findByName(parts[0].run.name);
   if (run?.status !== 'finished') return undefined;
-  const merged = new RunUserRepository(target, run.id).sources();
+  const merged = new UserClaimRepository(target, run.id).sources();
   const isMerged = ({ database, run: { id }, source }: RunPart): boolean => {
-    const users = [...new RunUserRepository(database, id).finished()];
+    const users = [...new UserClaimRepository(database, id).finished()];
     return users.length > 0 && users.every((userId) => merged.get(userId) === source);
   };
   return parts.every(isMerged) ? run : undefined;
@@ -110,7 +110,7 @@ interface Holder {
 function userHolders(parts: Parts, toComplete: string): Holder[] {
   const held = parts.map((part) => ({
     part,
-    finished: new RunUserRepository(part.database, part.run.id).finished(),
+    finished: new UserClaimRepository(part.database, part.run.id).finished(),
     turns: new TurnRepository(part.database).countByUser(part.run.id),
   }));
   const missing: string[] = [];

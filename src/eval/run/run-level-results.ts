@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os';
 import type { BenchDatabase } from '../../store/database.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { WorkerCounts } from '../../store/records/worker-result-bundle.ts';
@@ -18,7 +18,7 @@ export interface ProcessStart {
 export class RunLevelResults {
   readonly #database: BenchDatabase;
   readonly #runs: RunRepository;
-  readonly #users: RunUserRepository;
+  readonly #users: UserClaimRepository;
   readonly #runId: string;
   readonly #clock: PhaseTotals;
   readonly #start: ProcessStart;
@@ -30,7 +30,7 @@ export class RunLevelResults {
   constructor(database: BenchDatabase, run: RunRecord, clock: PhaseTotals, start: ProcessStart) {
     this.#database = database;
     this.#runs = new RunRepository(database);
-    this.#users = new RunUserRepository(database, run.id);
+    this.#users = new UserClaimRepository(database, run.id);
     this.#runId = run.id;
     this.#clock = clock;
     this.#start = start;

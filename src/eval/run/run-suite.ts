@@ -13,12 +13,12 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import type { ComposeEngine } from '../../engine/engine-adapter.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import { sumAudits } from '../../store/records/engine-audit.ts';
+import { sumAudits } from '../../store/records/prompt-token-audit.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { selfTestText } from '../analysis/checks/numerical-parity.ts';
 import { resultsOf } from '../analysis/results-from-stored-turns.ts';
@@ -90,7 +90,7 @@ export async function runSuite(
   using _lock = new RunLock(folder, run.name);
   using end = runEnd(runs, run.id, signal);
   // Drops the claims of workers that were killed. The lock guarantees that no other process is making the run.
-  new RunUserRepository(database, run.id).release();
+  new UserClaimRepository(database, run.id).release();
   hooks.onBegin?.(run.name);
   const task = { config: settings, suite: suite.name, folder };
   await using workers = new Workers(database, run, { ...task, startWorker, hooks });
@@ -175,7 +175,7 @@ async function takeTurns(context: RunContext): Promise<void> {
 }
 
 function unfinishedUsers({ database, run, bench }: RunContext): PlanUser[] {
-  const users = new RunUserRepository(database, run.id);
+  const users = new UserClaimRepository(database, run.id);
   return bench.planned.filter((user) => !users.isFinished(user));
 }
 

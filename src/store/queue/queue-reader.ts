@@ -3,10 +3,10 @@ import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/queue-records.ts';
 import { requireSchemaVersion } from '../records/schema-version.ts';
-import { readRecord } from '../read-record.ts';
+import { checkStoredRecord } from '../check-stored-record.ts';
 import type { QueueConnection } from './queue-connection.ts';
 import { SCHEMA } from './queue-schema.ts';
-import { LEASE_S } from './queue-store.ts';
+import { LEASE_S } from './queue-writer.ts';
 
 export interface PlannedRun {
   readonly id: string;
@@ -55,7 +55,7 @@ export class QueueReader {
     const what = `the plan of run "${row.name}" in ${address}`;
     const stored = JSON.parse(row.plan) as { readonly schemaVersion: number };
     requireSchemaVersion(stored.schemaVersion, what);
-    return { id: row.id, planId: row.planId, plan: readRecord(queuedPlan, stored, what) };
+    return { id: row.id, planId: row.planId, plan: checkStoredRecord(queuedPlan, stored, what) };
   }
 
   async names(): Promise<string[]> {
@@ -105,7 +105,7 @@ export class QueueReader {
     );
     return rows.map(({ record, ...worker }) => ({
       ...worker,
-      ...readRecord(queueWorker, JSON.parse(record), `the record of worker ${worker.id}`),
+      ...checkStoredRecord(queueWorker, JSON.parse(record), `the record of worker ${worker.id}`),
     }));
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { engineAudit } from './engine-audit.ts';
+import { promptTokenAudit } from './prompt-token-audit.ts';
 import { paritySelfTest } from './parity-self-test.ts';
 import { measured } from './suite-measurements.ts';
 import { checkResult, judgeProbe } from './run-results.ts';
@@ -95,7 +95,7 @@ export const runProbes = object({
   notes: list(z.string()),
   profile,
   /** Missing if the engine has no counters, or an answer was lost. */
-  audit: engineAudit.exactOptional(),
+  audit: promptTokenAudit.exactOptional(),
   /** After the turns. */
   kvStores,
   /** After the turns, as the retriever counts; missing until then. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kvStores, profile } from './run-description.ts';
-import { engineAudit } from './engine-audit.ts';
+import { promptTokenAudit } from './prompt-token-audit.ts';
 import { isolationProbe, rereadCounts, runProbes } from './run-probes.ts';
 import { list, object } from './zod-helpers.ts';
 
@@ -40,7 +40,7 @@ const workerState = {
   /** `books` since the previous unit, `counts` since the worker's start. */
   share: userShare,
   load: runProbes.unwrap().shape.load.unwrap(),
-  audit: engineAudit.exactOptional(),
+  audit: promptTokenAudit.exactOptional(),
 };
 
 /** Results of a finished user: all database rows but those of the run. */

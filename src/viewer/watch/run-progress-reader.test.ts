@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newRun, turnOf, type HandmadeTurn } from '../../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../../store/database.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { UserShare } from '../../store/records/worker-result-bundle.ts';
 import { RunProgressReader, turnRate } from './run-progress-reader.ts';
@@ -25,7 +25,7 @@ class Writing implements Disposable {
   readonly #run = new RunRepository(this.database).create(
     newRun({ name: 'r', turns: ['ann', 'bob', 'eve'].flatMap((user) => turnsOf(user)) }, ['rag', 'dki']),
   );
-  readonly users = new RunUserRepository(this.database, this.#run.id);
+  readonly users = new UserClaimRepository(this.database, this.#run.id);
   readonly #turns = new TurnRepository(this.database);
 
   begin(userId: string): void {

@@ -1,6 +1,6 @@
 import type { BenchDatabase } from '../../store/database.ts';
 import { RunProgressRepository } from '../../store/run-progress-repository.ts';
-import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import { RunningMeans } from '../../eval/analysis/running-means.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
@@ -35,7 +35,7 @@ export class RunProgressReader {
     const { name, suite, status, startedAt, dataset } = run;
     const growth = new RunProgressRepository(this.#database, run.id);
     const { turns, last = 0, faults } = growth.newTurns(0);
-    const finished = new RunUserRepository(this.#database, run.id).finished();
+    const finished = new UserClaimRepository(this.#database, run.id).finished();
     const times = status === 'running' && last > 0 ? growth.latestTimes(last, ratedTurns) : [];
     return {
       name,

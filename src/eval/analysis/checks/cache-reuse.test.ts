@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { askedTwice, type Changes, changedTurn, checkInput, line } from '../../../../test/fixtures/check-input.ts';
-import type { EngineAudit } from '../../../store/records/engine-audit.ts';
+import type { PromptTokenAudit } from '../../../store/records/prompt-token-audit.ts';
 import type { CheckInput } from './check.ts';
 import { reuse } from './cache-reuse.ts';
 
-const books = (answers: number, counters: number, reused: number | null = 64): EngineAudit => ({
+const books = (answers: number, counters: number, reused: number | null = 64): PromptTokenAudit => ({
   answers: { evaluated: answers, reused: 64 },
   counters: { evaluated: counters, reused },
 });
 
-function checked(ofCached: Changes | undefined, audit?: EngineAudit, ofRag: Changes = {}) {
+function checked(ofCached: Changes | undefined, audit?: PromptTokenAudit, ofRag: Changes = {}) {
   const cached = ofCached === undefined ? [] : askedTwice('rag-cached', ofCached);
   const probes = audit === undefined ? {} : { audit };
   return reuse(checkInput({ answered: [...askedTwice('rag', ofRag), ...cached], probes }));
@@ -34,7 +34,7 @@ it('passes where turns evaluated what prompts and the prefix cache leave, and th
   expect(checked(undefined, books(86, 86, null))!.status).toBe('passed');
 });
 
-it.each<[string, Changes | undefined, EngineAudit | undefined, Changes?]>([
+it.each<[string, Changes | undefined, PromptTokenAudit | undefined, Changes?]>([
   ['a turn that was to find nothing found something', found(11), books(9, 9), { tokens: { evaluated: 27 } }],
   ['that found a block less', found(27), books(9, 9)],
   ['that found a block more than it could', found(-5), books(9, 9)],

@@ -1,4 +1,4 @@
-import { auditAgrees } from '../../../store/records/engine-audit.ts';
+import { auditAgrees } from '../../../store/records/prompt-token-audit.ts';
 import { type AnsweredResult, evaluatesAsClaimed } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../turns-by-arm.ts';
 import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';

@@ -8,7 +8,7 @@ import type { IsolationProbe, RunProbes } from '../../../store/records/run-probe
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
-import { writeUserRows } from '../../../store/user-rows.ts';
+import { writeUserRows } from '../../../store/transfer-user-rows.ts';
 import { mergeRunParts, type RunPart } from '../merge-run-parts.ts';
 import { requireUnchanged } from '../plan/compare-plans.ts';
 import { addBooks } from '../phase-times-and-tokens.ts';

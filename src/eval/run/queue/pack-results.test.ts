@@ -4,9 +4,9 @@ import { answeredTurn, failedTurn } from '../../../../test/fixtures/turn-record.
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { MemoryRepository } from '../../../store/memory-repository.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
-import { SessionRepository } from '../../../store/session-repository.ts';
+import { SessionRepository } from '../../../store/session-and-message-repositories.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { readUserRows, writeUserRows } from '../../../store/user-rows.ts';
+import { readUserRows, writeUserRows } from '../../../store/transfer-user-rows.ts';
 import {
   makeBundle,
   packBundle,

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import type { PackedBundle } from '../../../store/queue/queue-store.ts';
-import { readRecord } from '../../../store/read-record.ts';
-import type { UserRows } from '../../../store/user-rows.ts';
+import type { PackedBundle } from '../../../store/queue/queue-writer.ts';
+import { checkStoredRecord } from '../../../store/check-stored-record.ts';
+import type { UserRows } from '../../../store/transfer-user-rows.ts';
 import {
   type IsolationBundle,
   isolationBundle,
@@ -48,12 +48,12 @@ export async function packBundle(bundle: UserBundle | IsolationBundle): Promise<
 
 /** @throws BenchError `database` if the content is not a bundle */
 export async function unpackUserBundle(content: Buffer, userId: string): Promise<UserBundle> {
-  return readRecord(userBundle, await document(content), `the results of user ${userId}`);
+  return checkStoredRecord(userBundle, await document(content), `the results of user ${userId}`);
 }
 
 /** @throws BenchError `database` if the content is not a bundle */
 export async function unpackIsolationBundle(content: Buffer): Promise<IsolationBundle> {
-  return readRecord(isolationBundle, await document(content), 'the results of the isolation probe');
+  return checkStoredRecord(isolationBundle, await document(content), 'the results of the isolation probe');
 }
 
 async function document(content: Buffer): Promise<unknown> {

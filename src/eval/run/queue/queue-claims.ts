@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { BenchError } from '../../../base/bench-error.ts';
-import { type Claim, LEASE_S, type QueueStore } from '../../../store/queue/queue-store.ts';
+import { type Claim, LEASE_S, type QueueWriter } from '../../../store/queue/queue-writer.ts';
 import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { readUserRows } from '../../../store/user-rows.ts';
+import { readUserRows } from '../../../store/transfer-user-rows.ts';
 import type { RunResources } from '../open-run-resources.ts';
 import { recheckUsers } from '../prove/recheck-turns-from-data.ts';
 import { sumByName } from '../workers/add-counts.ts';
@@ -21,7 +21,7 @@ const BEAT_MS = 5000;
 const MAX_FAILURES = 2;
 
 interface QueueMember {
-  readonly store: QueueStore;
+  readonly writer: QueueWriter;
   readonly planned: PlannedRun;
   readonly worker: string;
   readonly signal: AbortSignal;
@@ -54,19 +54,19 @@ export class QueueClaims implements Claims, AsyncDisposable {
   }
 
   async next(): Promise<Unit | null> {
-    const { store, planned, worker, signal } = this.#member;
+    const { writer, planned, worker, signal } = this.#member;
     try {
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
         // After an outage of the queue all workers seem silent: wait for a lease before taking over units.
         const reaps = performance.now() - this.#steadySince > LEASE_S * 1000;
-        const claim = await store.claim(planned.id, worker, { reaps, signal });
+        const claim = await writer.claim(planned.id, worker, { reaps, signal });
         if (claim !== undefined) {
           this.#lost = new AbortController();
           this.#claim = claim;
           const { position } = claim;
           return position === ISOLATION_POSITION ? 'isolation probe' : this.#bench.planned[position]!;
         }
-        if ((await store.countOpen(planned.id, signal)) === 0) return null;
+        if ((await writer.countOpen(planned.id, signal)) === 0) return null;
         await wait(pause * (0.5 + Math.random()), undefined, { signal });
       }
     } catch (error) {
@@ -79,7 +79,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
   }
 
   async done(unit: Unit, { share, isolation }: UnitResult): Promise<void> {
-    const { store, planned, signal, onNote } = this.#member;
+    const { writer, planned, signal, onNote } = this.#member;
     const { database, engine, runId } = this.#bench;
     this.#load = machineLoad(this.#load);
     const audit = await engine.audit({ signal });
@@ -100,7 +100,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     }
     const claim = this.#claim!;
     this.#claim = undefined;
-    const outcome = await store.store(claim, planned.planId, bundle, signal).catch((error: unknown) => {
+    const outcome = await writer.store(claim, planned.planId, bundle, signal).catch((error: unknown) => {
       this.#claim = claim;
       throw error;
     });
@@ -116,14 +116,14 @@ export class QueueClaims implements Claims, AsyncDisposable {
   }
 
   async failed(unit: Unit, error: unknown): Promise<void> {
-    const { store, signal, onNote } = this.#member;
+    const { writer, signal, onNote } = this.#member;
     const claim = this.#claim!;
     this.#claim = undefined;
     // Discards time and tokens of the failed unit, whose turns are not stored.
     await this.#bench.clock.take();
     this.#forget(unit);
     if (signal.aborted) {
-      await ignoreUnreachable(store.giveBack(claim));
+      await ignoreUnreachable(writer.giveBack(claim));
       throw this.#end(error);
     }
     if (this.#lost.signal.aborted) {
@@ -132,7 +132,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
       return;
     }
     const { message } = error as Error;
-    await ignoreUnreachable(store.fail(claim, message));
+    await ignoreUnreachable(writer.fail(claim, message));
     // The worker's disk or engine failed: the next unit would fail too.
     if (error instanceof BenchError) throw this.#end(error);
     onNote?.(`${unitName(unit)} failed: ${message}`);
@@ -143,7 +143,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    await ignoreUnreachable(this.#member.store.leave(this.#member.worker, this.#ended));
+    await ignoreUnreachable(this.#member.writer.leave(this.#member.worker, this.#ended));
   }
 
   #end(error: unknown): Error {
@@ -160,7 +160,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     // Read before the call, because the answer omits a unit that is claimed meanwhile.
     const [claim, lost] = [this.#claim, this.#lost];
     try {
-      const held = await this.#member.store.beat(this.#member.worker);
+      const held = await this.#member.writer.beat(this.#member.worker);
       const now = performance.now();
       if (now - this.#heard > (LEASE_S * 1000) / 2) this.#steadySince = now;
       this.#heard = now;

@@ -2,7 +2,7 @@ import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../
 import { type ComposeEngine } from '../../../engine/engine-adapter.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { type PlannedRun } from '../../../store/queue/queue-reader.ts';
-import { type QueueStore } from '../../../store/queue/queue-store.ts';
+import { type QueueWriter } from '../../../store/queue/queue-writer.ts';
 import { type QueueWorker } from '../../../store/records/queue-records.ts';
 import { type RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
@@ -25,7 +25,7 @@ import { resumedConfig } from '../plan/resume-run.ts';
 
 /** A queue and a run in it, planned by this version of the program, that a worker takes part in. */
 interface QueueWork {
-  readonly store: QueueStore;
+  readonly writer: QueueWriter;
   readonly planned: PlannedRun;
   readonly suite: Suite;
   readonly config: BenchConfig;
@@ -38,7 +38,7 @@ interface QueueWork {
  * @throws BenchError if anything is not as planned, disk or engine fail, or the queue is away; the reason of `signal`
  */
 export async function workOnQueue(
-  { store, planned, suite, config, folder }: QueueWork,
+  { writer, planned, suite, config, folder }: QueueWork,
   compose: ComposeEngine,
   hooks: Pick<BenchHooks, 'onProgress' | 'onNote' | 'onDownload'> & { readonly signal: AbortSignal },
 ): Promise<{ readonly users: number; readonly turns: number }> {
@@ -74,8 +74,8 @@ export async function workOnQueue(
     measured: null,
     profile: addBooks(profile, await bench.clock.take()),
   };
-  const worker = await store.enter(planned.id, { environment, probes });
-  await using claims = new QueueClaims({ store, planned, worker, signal, onNote }, bench);
+  const worker = await writer.enter(planned.id, { environment, probes });
+  await using claims = new QueueClaims({ writer, planned, worker, signal, onNote }, bench);
   await runClaimedWork({ ...bench, claims }, () => Promise.resolve(probes.cells), { warmsUp: true });
   return claims.stored;
 }

@@ -2,7 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { IsolationProbe } from '../../../store/records/run-probes.ts';
 import type { UserShare } from '../../../store/records/worker-result-bundle.ts';
-import { RunUserRepository } from '../../../store/run-user-repository.ts';
+import { UserClaimRepository } from '../../../store/user-claim-repository.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { TurnSample } from '../prove/turn-sample.ts';
 
@@ -41,7 +41,7 @@ export function rowClaims(
   users: readonly PlanUser[],
   { worker, signal, wait }: RowClaimOptions,
 ): Claims {
-  const rows = new RunUserRepository(database, runId);
+  const rows = new UserClaimRepository(database, runId);
   let open = users;
   return {
     signal,

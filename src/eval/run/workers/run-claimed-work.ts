@@ -2,7 +2,7 @@ import type { CellsSelfTest, IsolationProbe } from '../../../store/records/run-p
 import type { WorkerCounts } from '../../../store/records/worker-result-bundle.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { isProbed, probeIsolation, probeSize, probeTurns, sessionPrefix } from '../prove/isolation-probe.ts';
-import { SessionRepository } from '../../../store/session-repository.ts';
+import { SessionRepository } from '../../../store/session-and-message-repositories.ts';
 import { TurnProver } from '../prove/turn-prover.ts';
 import { cheapestItem } from '../plan/run-estimate.ts';
 import type { RunBench } from '../open-run-resources.ts';

@@ -8,7 +8,7 @@ import type { BenchDatabase } from '../../../store/database.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
-import { RunUserRepository } from '../../../store/run-user-repository.ts';
+import { UserClaimRepository } from '../../../store/user-claim-repository.ts';
 import { openRunResources } from '../open-run-resources.ts';
 import { openRunDatabase } from '../open-run-database.ts';
 import { prepareSuite } from '../plan/prepare-suite.ts';
@@ -65,7 +65,7 @@ export class Workers implements AsyncDisposable {
   /** Notes for readers of the run: workers that ended early. */
   readonly notes: string[] = [];
   readonly #members: Member[] = [];
-  readonly #users: RunUserRepository;
+  readonly #users: UserClaimRepository;
   readonly #folder: string;
   readonly #hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
   readonly #stop = (): void => this.#members.forEach(({ worker }) => worker.stop());
@@ -74,7 +74,7 @@ export class Workers implements AsyncDisposable {
 
   constructor(database: BenchDatabase, { id, dataset }: RunRecord, settings: WorkersSettings) {
     const { startWorker, hooks, ...task } = settings;
-    this.#users = new RunUserRepository(database, id);
+    this.#users = new UserClaimRepository(database, id);
     this.#folder = join(task.folder, WORKERS_FOLDER);
     this.#hooks = hooks;
     const { workers = 1 } = task.config;

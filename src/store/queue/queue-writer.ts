@@ -21,7 +21,7 @@ export interface PackedBundle {
 }
 
 /** Writes to a queue. Only the holder of a claim can store its result, in the transaction that ends the job. */
-export class QueueStore implements AsyncDisposable {
+export class QueueWriter implements AsyncDisposable {
   readonly #connection: QueueConnection;
   readonly #jobs: JobQueue;
 
@@ -31,9 +31,9 @@ export class QueueStore implements AsyncDisposable {
   }
 
   /** @param options.creates creates missing tables @throws BenchError `database` */
-  static async open(connection: QueueConnection, options: { readonly creates: boolean }): Promise<QueueStore> {
+  static async open(connection: QueueConnection, options: { readonly creates: boolean }): Promise<QueueWriter> {
     if (options.creates) await createQueueSchema(connection);
-    return new QueueStore(connection, await JobQueue.open(connection, options));
+    return new QueueWriter(connection, await JobQueue.open(connection, options));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import type { QueuedPlan, QueueWorker } from '../records/queue-records.ts';
 import { QueueConnection } from './queue-connection.ts';
-import { QueueStore } from './queue-store.ts';
+import { QueueWriter } from './queue-writer.ts';
 
 let server: PostgresServer;
 beforeAll(async () => void (server = await PostgresServer.start()));
@@ -10,7 +10,7 @@ afterAll(async () => server[Symbol.asyncDispose]());
 
 test('only the worker that holds a unit stores its results, and only for the plan of the run', async () => {
   await using connection = new QueueConnection(server.url);
-  await using queue = await QueueStore.open(connection, { creates: true });
+  await using queue = await QueueWriter.open(connection, { creates: true });
   await queue.plan('plan-1', { name: 'mine' } as QueuedPlan, [{ position: 7, priority: 1 }]);
   const run = (await connection.rows<{ id: string }>('SELECT id FROM dki_bench_queue.runs', []))[0]!.id;
   const [slow, other] = [await queue.enter(run, {} as QueueWorker), await queue.enter(run, {} as QueueWorker)];

@@ -2,7 +2,7 @@ import { and, asc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
 import { type UserShare, userShare } from './records/worker-result-bundle.ts';
 import { type BenchDatabase, Repository } from './database.ts';
-import { readRecord } from './read-record.ts';
+import { checkStoredRecord } from './check-stored-record.ts';
 import { runUsers } from './schema.ts';
 import { TurnRepository } from './turn-repository.ts';
 
@@ -16,8 +16,8 @@ export interface PlannedUser {
 /** Outcome of a claim: the user belongs to this worker now, to another worker, or was already finished. */
 export type Claim = 'claimed' | 'taken' | 'finished';
 
-/** The users of a run that workers have begun; each user has one worker at a time. */
-export class RunUserRepository extends Repository {
+/** Claims of workers on users of a run, and which users are finished; each user has one worker at a time. */
+export class UserClaimRepository extends Repository {
   readonly #runId: string;
 
   constructor(database: BenchDatabase, runId: string) {
@@ -83,7 +83,7 @@ export class RunUserRepository extends Repository {
       query.update(runUsers).set({ share: null }).where(open).run();
       return rows.map(({ userId, worker, share }) => ({
         worker,
-        share: readRecord(userShare, share, `the share of user ${userId}`),
+        share: checkStoredRecord(userShare, share, `the share of user ${userId}`),
       }));
     });
   }

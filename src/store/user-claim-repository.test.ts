@@ -3,16 +3,16 @@ import { newRun, turnOf } from '../../test/fixtures/stored-runs.ts';
 import type { UserShare } from './records/worker-result-bundle.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
 import { RunRepository } from './run-repository.ts';
-import { RunUserRepository } from './run-user-repository.ts';
+import { UserClaimRepository } from './user-claim-repository.ts';
 import { TurnRepository } from './turn-repository.ts';
 
 let database: BenchDatabase;
-let users: RunUserRepository;
+let users: UserClaimRepository;
 let runId: string;
 beforeEach(() => {
   database = openDatabase({ path: ':memory:' });
   ({ id: runId } = new RunRepository(database).create(newRun({ name: 'r', turns: [] })));
-  users = new RunUserRepository(database, runId);
+  users = new UserClaimRepository(database, runId);
   return () => database.close();
 });
 
