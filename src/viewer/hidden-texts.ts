@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { ItemPair, ItemSide } from '../store/item-pair-repository.ts';
+import type { ItemPair, ItemSide } from '../store/arm-comparison-repository.ts';
 import type { TurnListRow } from '../store/turn-list-repository.ts';
 import { storesTexts, withheldSets } from '../eval/analysis/text-restrictions.ts';
 import type { RunRecord } from '../store/records/run-record.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { BenchError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
+import type { ItemPair, ItemSide } from '../../store/arm-comparison-repository.ts';
 import { differentSubjects } from '../../eval/analysis/compare/setup-differences.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { listText } from '../../render/cut-text.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
-import type { ArmOfRun } from '../../store/item-pair-repository.ts';
+import type { ArmOfRun } from '../../store/arm-comparison-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { compareStoredRuns } from '../../eval/analysis/compare/compare-runs.ts';
 import { readPairs, type PairedItems, pairItems } from './item-pairs.ts';

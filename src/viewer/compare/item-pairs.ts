@@ -1,5 +1,5 @@
 import type { BenchDatabase } from '../../store/database.ts';
-import { type ArmOfRun, type ItemPair, ItemPairRepository, type ItemPairScores } from '../../store/item-pair-repository.ts'; // prettier-ignore
+import { type ArmOfRun, type ItemPair, ArmComparisonRepository, type ItemPairScores } from '../../store/arm-comparison-repository.ts'; // prettier-ignore
 import { mean } from '../../eval/analysis/statistics/observations.ts';
 import { shareGain, tally } from '../../eval/analysis/statistics/paired-quality.ts';
 
@@ -42,7 +42,7 @@ function successDifference(pairs: readonly ItemPairScores[]) {
  * @param judged false if scores are hidden: `difference` is null then, and scores do not affect the order
  */
 export function pairItems(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, judged: boolean) {
-  const repository = new ItemPairRepository(database);
+  const repository = new ArmComparisonRepository(database);
   const pairs = repository.scores(a, b);
   const rank = ({ successA, successB, sameAnswer }: ItemPairScores): number =>
     judged && successA !== successB ? 0 : sameAnswer === 1 ? 2 : 1;
@@ -57,5 +57,5 @@ export type PairedItems = ReturnType<typeof pairItems>;
 
 /** A page of the pairs. @param page from 1 */
 export function readPairs(database: BenchDatabase, { listed }: PairedItems, page: number, size: number): ItemPair[] {
-  return new ItemPairRepository(database).details(listed.slice((page - 1) * size, page * size));
+  return new ArmComparisonRepository(database).details(listed.slice((page - 1) * size, page * size));
 }

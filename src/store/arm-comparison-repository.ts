@@ -34,7 +34,8 @@ export interface ItemPair extends Pick<TurnRow, 'itemId' | 'question' | 'gold'> 
   readonly b: ItemSide;
 }
 
-export class ItemPairRepository extends Repository {
+/** Compares the answers of two arms, item by item. */
+export class ArmComparisonRepository extends Repository {
   /** The items that both arms ran, in the order of A's first turns. */
   scores(a: ArmOfRun, b: ArmOfRun): ItemPairScores[] {
     // Joins each turn of an item with each turn of the other arm, which does not change the means. The index on run, arm and item
