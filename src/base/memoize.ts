@@ -11,7 +11,7 @@ export function memoize<Key extends object, Value>(compute: (key: Key) => Value)
 /**
  * Memoizes a function of a text, for short texts.
  * @param maxCharacters longer texts are not memoized
- * @param maxTexts when so many texts are known, the next new one clears the cache
+ * @param maxTexts size of the cache; a new text beyond it clears the cache
  */
 export function memoizeTexts<Value>(
   compute: (text: string) => Value,

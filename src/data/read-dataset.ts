@@ -66,7 +66,7 @@ function withoutType<T extends { readonly type: string }>({ type: _, ...rest }: 
   return rest;
 }
 
-/** Adds the user's id to ids of several users, since a run knows memories, items and conversations by id alone. */
+/** Puts the user's id before ids that several users have, since a run finds memories, items and conversations by id alone. */
 function qualifyIds({ memories, items, questions }: DatasetRecords): void {
   const memoryName = uniqueNames(memories.map(({ record: { userId, memoryId } }) => [userId, memoryId]));
   const itemName = uniqueNames([...items, ...questions].map(({ record: { userId, itemId } }) => [userId, itemId]));

@@ -1,7 +1,7 @@
 import type { PromptText } from '../config/bench-config.ts';
 import type { LanguageModelEntry, PromptDefaults } from './model-registry.ts';
 
-/** Defaults for models not in the registry: what made those in it answer from their notes. */
+/** Defaults for models that are not in the registry: with these, the models in it answered from their notes. */
 const untried: Omit<PromptDefaults, 'template'> = {
   systemPrompt: { en: 'Answer with the exact words of the notes.', zh: '请用笔记中的原话回答。' },
   memoryHeader: { en: 'Relevant information:', zh: '相关信息：' },

@@ -68,7 +68,7 @@ export class RecordCompleter {
       preceding = (same ?? written!).memoryId;
       if (written !== undefined) yield written;
     }
-    // Only now: a memory may name one further down in the file.
+    // At the end, since a memory may refer to one further down in the file.
     const check = new ReferenceCheck(this.#memories, (_rule, problem) => {
       throw problem;
     });

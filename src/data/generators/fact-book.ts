@@ -26,7 +26,7 @@ export interface EvaluationFact extends Fact {
 }
 
 const OPEN_SHARE = 0.45;
-/** Gives a quarter of all facts held-out wordings, since some relations have none. */
+/** Above a quarter, so that a quarter of all facts get held-out wordings although some relations have none. */
 const HELD_OUT_SHARE = 0.28;
 const TRIES = 200;
 
