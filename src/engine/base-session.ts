@@ -2,8 +2,7 @@ import { BenchError } from '../base/bench-error.ts';
 import type { Checkpoint } from './session-checkpoint.ts';
 import { type CapabilityName, type EngineCapabilities, requireCapability } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
-import { requireSpace } from './context-window.ts';
-import type { SequenceState, SessionCells } from './sequence-state.ts';
+import { type SequenceState, type SessionCells, requireSpace } from './sequence-state.ts';
 import type {
   CallOptions,
   CheckpointOptions,

@@ -1,3 +1,4 @@
+import { BenchError } from '../base/bench-error.ts';
 import { memoize } from '../base/memoize.ts';
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from './token-id.ts';
 
@@ -163,6 +164,30 @@ export class SessionCells {
     }
     return tokens.map((token) => token ?? UNKNOWN_TOKEN);
   }
+}
+
+/** Capacity of a session: more cells than positions if cells may share positions. */
+export interface Window {
+  readonly contextTokens: number;
+  readonly cellTokens: number;
+}
+
+/**
+ * Throws if tokens do not fit. Evaluation can fill n − 1 cells of a window of n tokens, because the last token is sampled and never
+ * evaluated.
+ * @param reserve tokens still to come, including the sampled one
+ * @throws BenchError `context-overflow`
+ */
+export function requireSpace(window: Window, cells: number, positions: number, reserve: number): void {
+  const { contextTokens, cellTokens } = window;
+  if (cells + reserve > cellTokens) throw overflow(cells, reserve, cellTokens);
+  if (positions + reserve > contextTokens) throw overflow(positions, reserve, contextTokens);
+}
+
+function overflow(tokens: number, reserve: number, windowTokens: number): BenchError {
+  const message = `${tokens} tokens and ${reserve} more to come do not fit into a window of ${windowTokens} tokens`;
+  const hint = 'shorten the text, keep fewer memories, or raise --context-tokens';
+  return new BenchError('context-overflow', message, hint);
 }
 
 /** A state in plain, garbage-collected memory: disposing of it does nothing. */

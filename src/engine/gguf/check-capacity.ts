@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
-import type { Window } from '../context-window.ts';
-import { numberBytes } from '../sequence-state.ts';
+import { type Window, numberBytes } from '../sequence-state.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
 import type { ModelHeader } from './model-header.ts';
 

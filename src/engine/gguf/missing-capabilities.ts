@@ -1,5 +1,5 @@
 import type { CapabilityName } from '../engine-capabilities.ts';
-import type { Window } from '../context-window.ts';
+import type { Window } from '../sequence-state.ts';
 import type { ModelHeader } from './model-header.ts';
 
 type Shape = 'architecture' | 'layers' | 'kvHeads' | 'headDimension' | 'valueDimension';

@@ -4,12 +4,13 @@ import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import type { Checkpoint } from '../session-checkpoint.ts';
-import { requireSpace, type Window } from '../context-window.ts';
+import type { Window } from '../sequence-state.ts';
 import {
   type KvLayout,
   type SequenceState,
   SessionCells,
   keyRowBytes,
+  requireSpace,
   sameLayout,
   valueRowBytes,
 } from '../sequence-state.ts';
