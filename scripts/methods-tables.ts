@@ -2,7 +2,7 @@ import type { Comparison, RunResults } from '../src/store/records/run-results.ts
 import { baselineArm, findComparison } from '../src/report/find-arms-and-comparisons.ts';
 import { primaryMetric } from '../src/report/metric-display.ts';
 import { formatInterval, formatNumber, formatRatio } from '../src/render/format-number.ts';
-import { keptShare, methodsTable } from '../src/report/tables/methods-tables.ts';
+import { keptShare, methodsTable } from '../src/report/tables/methods-cost-quality-tables.ts';
 import { placementTable } from '../src/report/tables/ablation-tables.ts';
 import type { BareTable } from './real-model-tables.ts';
 

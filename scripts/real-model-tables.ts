@@ -1,7 +1,7 @@
 import { baselineArm, prefixCacheArm, primaryArm, findComparison } from '../src/report/find-arms-and-comparisons.ts';
 import { findMetric, primaryMetric } from '../src/report/metric-display.ts';
 import { differenceToBaseline } from '../src/report/tables/table-parts.ts';
-import { verdictText } from '../src/report/tables/comparisons-tables.ts';
+import { verdictText } from '../src/report/tables/arm-comparisons-tables.ts';
 import { countColumn, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
 import { formatInterval, formatNumber, formatRatio } from '../src/render/format-number.ts';
 import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/run-results.ts';

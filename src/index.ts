@@ -1,6 +1,6 @@
 /** The public interface of dki-bench; everything else is internal. */
-export { openSystem, type OpenedSystem, type OpenSystemOptions } from './bench/open-system.ts';
-export { adapterNamed, adapters } from './bench/compose-engine.ts';
+export { openSystem, type OpenedSystem, type OpenSystemOptions } from './bench/open-memory-system.ts';
+export { adapterNamed, adapters } from './bench/select-engine.ts';
 export { runBench } from './bench/run-bench.ts';
 
 export { BenchError, type BenchErrorCode } from './base/bench-error.ts';

@@ -9,7 +9,7 @@ import { exactMatch } from '../../src/eval/analysis/metrics/text-overlap.ts';
 import { containsTokens } from '../../src/data/normalise-text.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from '../train/documents/quality-set.ts';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { greedyAnswer } from '../open-parts.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
@@ -71,7 +71,7 @@ await runScript(async () => {
   const values = readOptions({ model: 'recall-base', questions: '2000', seed: '1' }, ['out']);
   const { model } = loadBenchConfig({ flags: { model: values.model } });
   const { seed, questions } = wholeNumbers(values, { seed: 0, questions: 1 });
-  await using engine = await composeEngine().open({ model, contextTokens: CONTEXT_TOKENS, threads: 1 });
+  await using engine = await selectEngine().open({ model, contextTokens: CONTEXT_TOKENS, threads: 1 });
   const session = await engine.openSession('evaluation');
   const ask = ({ prompt }: QualityQuestion): Promise<string> => greedyAnswer({ engine, session }, prompt);
   const rows = [

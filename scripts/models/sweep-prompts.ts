@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { BenchError } from '../../src/base/bench-error.ts';
 import { didYouMean } from '../../src/base/nearest-name.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type RunDatasets, readRunDatasets } from '../../src/data/join-datasets.ts';
 import type { DatasetItem, DatasetUser } from '../../src/data/dataset.ts';
@@ -222,7 +222,7 @@ await runScript(async () => {
   const config = loadBenchConfig({ flags, environment: {} });
   const data = await readRunDatasets(config);
   const questions = drawQuestions(data, numbers.questions, seed);
-  const engines = composeEngine(config);
+  const engines = selectEngine(config);
   const { model, embedder } = await resolveModelOptions(config, engines);
 
   using folder = new ScratchFolder('sweep');

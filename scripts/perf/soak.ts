@@ -11,7 +11,7 @@ import { linearRegression } from 'simple-statistics';
 import { presetModels } from '../../src/models/default-models.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
@@ -131,6 +131,6 @@ await runScript(async () => {
   // The engine's private folder is counted too.
   process.env['TMPDIR'] = folder.path;
   const checkpointFolder = join(folder.path, 'stores', 'checkpoints');
-  await using engine = await composeEngine().open({ model: values.model, checkpointFolder });
+  await using engine = await selectEngine().open({ model: values.model, checkpointFolder });
   await soakTurns(engine, folder.path, turns, kvBytes);
 });

@@ -6,7 +6,7 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { median } from 'simple-statistics';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
 import { LlamaServerProcess } from '../../src/engine/llama-server/llama-server-process.ts';
 import { armOrder } from '../../src/eval/run/turns/take-user-turns.ts';
@@ -103,7 +103,7 @@ await runScript(async () => {
   const { model, 'llama-server': program } = values;
 
   using folder = new ScratchFolder('ttft');
-  await using engine = await composeEngine().open({
+  await using engine = await selectEngine().open({
     model,
     contextTokens,
     sessions: ROW_SESSIONS,

@@ -10,7 +10,7 @@ import { BenchError } from '../../src/base/bench-error.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet } from './documents/quality-set.ts';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { greedyAnswer } from '../open-parts.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 import { grammars } from '../../src/base/english-and-chinese-wordings.ts';
@@ -64,7 +64,7 @@ await runScript(async () => {
   const named = values.model ?? (values.stage === 'block-final' ? 'recall-block' : 'recall-base');
   const random = new SeededRandom(numbers.seed);
   const { model } = loadBenchConfig({ flags: { model: named } });
-  await using engine = await composeEngine().open({ model, contextTokens: 2_048, threads: 1 });
+  await using engine = await selectEngine().open({ model, contextTokens: 2_048, threads: 1 });
 
   const texts = oddTexts(random, numbers.strings);
   const tokenised = await engine.tokenize(texts.map((text) => ({ text, as: 'text', first: true })));

@@ -1,7 +1,7 @@
 import type { BenchConfig } from '../config/bench-config.ts';
 import type { BenchHooks } from '../eval/run/bench-hooks.ts';
 import type { RunResults } from '../store/records/run-results.ts';
-import { composeEngine } from './compose-engine.ts';
+import { selectEngine } from './select-engine.ts';
 import { startWorker } from './start-worker.ts';
 
 /**
@@ -20,6 +20,6 @@ export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Pro
   const { engine } = hooks;
   // An engine that the caller passes exists in this process only, so that workers cannot use it.
   return engine === undefined
-    ? await runSuites(config, composeEngine, hooks, startWorker)
+    ? await runSuites(config, selectEngine, hooks, startWorker)
     : await runSuites(config, () => engine, hooks);
 }

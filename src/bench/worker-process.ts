@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import { workOnRun } from '../eval/run-suites.ts';
 import type { WorkerTask } from '../eval/run/workers/workers.ts';
-import { composeEngine } from './compose-engine.ts';
+import { selectEngine } from './select-engine.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import type { FromWorker, ToWorker } from './start-worker.ts';
 
@@ -24,7 +24,7 @@ function tell(message: FromWorker, then?: () => void): void {
 
 async function work(task: WorkerTask): Promise<void> {
   try {
-    await workOnRun(task, composeEngine, {
+    await workOnRun(task, selectEngine, {
       begun,
       onTurn: (turns) => tell({ turns }),
       onUser: () => tell({ user: true }),

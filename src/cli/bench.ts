@@ -8,7 +8,7 @@ import { type BenchConfig } from '../config/bench-config.ts';
 import { configOptions, flagName } from '../config/flags-from-schema.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
-import { printableJson } from '../render/printable.ts';
+import { printableJson } from '../render/escape-control-characters.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { missedThreshold, type QualityThreshold, parseQualityThreshold } from '../report/quality-threshold.ts';
 import { writeReport } from '../report/report-files.ts';

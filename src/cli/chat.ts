@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { composeEngine } from '../bench/compose-engine.ts';
+import { selectEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/flags-from-schema.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import { countText } from '../render/format-number.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import { armHelp } from './arm-help.ts';
@@ -70,7 +70,7 @@ async function chat({ arm, user, session, ...flags }: ChatFlags): Promise<void> 
 
 async function openSession(config: BenchConfig, setup: ChatSetup): Promise<ChatSession> {
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
-  const engines = composeEngine(config);
+  const engines = selectEngine(config);
   const fetched = await resolveModelOptions(config, engines, { onProgress: display?.showDownload });
   display?.say('loading model, embedder and memories');
   return await ChatSession.open(fetched, setup, engines);

@@ -3,7 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { compareStoredRuns } from '../eval/analysis/compare/compare-runs.ts';
-import { printableJson } from '../render/printable.ts';
+import { printableJson } from '../render/escape-control-characters.ts';
 import { runCaveat, objections, renderRunsComparison } from '../report/render-runs-comparison.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { printLines, terminalPage } from './output.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { TemporaryFolder } from '../base/temporary-folder.ts';
-import { composeEngine, openConfiguredEngine } from '../bench/compose-engine.ts';
+import { selectEngine, openConfiguredEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/flags-from-schema.ts';
@@ -13,7 +13,7 @@ import { retrieverNeedsModel, openRunRetriever } from '../eval/run/open-run-retr
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { memoryEntry } from '../eval/run/data-to-system-input.ts';
 import { readPreRetrievalConfigFile } from '../eval/run/plan/read-pre-retrieval-config-file.ts';
-import { printable, printableJson } from '../render/printable.ts';
+import { printable, printableJson } from '../render/escape-control-characters.ts';
 import { formatNumber } from '../render/format-number.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { hangLines, hangingText, padText, textWidth, wrapText } from '../render/wrap-text.ts';
@@ -78,7 +78,7 @@ function latestTime({ memories, items }: DatasetUser): Date {
 /** Retrieves as a run would. The language model is loaded only for a strategy that needs it. */
 async function retrieve(question: string, user: DatasetUser, now: Date, given: BenchConfig): Promise<Retrieval> {
   using display = given.quiet || given.json ? undefined : new ProgressDisplay(process.stderr);
-  const engines = composeEngine(given);
+  const engines = selectEngine(given);
   const config = await resolveModelOptions(given, engines, { onProgress: display?.showDownload });
   display?.say('loading embedder and memories');
   const preRetrieval = readPreRetrievalConfigFile(config);

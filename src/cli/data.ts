@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exitCodes } from '../base/exit-codes.ts';
-import { composeEngine, openConfiguredEngine } from '../bench/compose-engine.ts';
+import { selectEngine, openConfiguredEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset } from '../config/public-datasets.ts';
@@ -13,7 +13,7 @@ import { fileSource, datasetSources } from '../data/dataset-source.ts';
 import type { ContextWindow } from '../data/generators/dataset-generator.ts';
 import { type Verification, verifyDataset, verifySource } from '../data/verify/verify-dataset.ts';
 import { writeText } from '../data/write-lines.ts';
-import { printableJson } from '../render/printable.ts';
+import { printableJson } from '../render/escape-control-characters.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { publicDatasetsTable, datasetsTable } from '../report/list-command-tables.ts';
 import { renderVerification, statisticsLines } from '../report/dataset-verification-text.ts';
@@ -148,7 +148,7 @@ async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<
 
 /** Runs `use` with the context window of the configured model, which data sets have to fit. */
 async function withContextWindow<T>(config: BenchConfig, use: (window: ContextWindow) => Promise<T>): Promise<T> {
-  await using engine = await openConfiguredEngine(composeEngine({ engine: config.engine }), config);
+  await using engine = await openConfiguredEngine(selectEngine({ engine: config.engine }), config);
   return await use({
     contextTokens: engine.info.contextTokens,
     countTokens: async (texts) =>

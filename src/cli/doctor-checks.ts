@@ -8,7 +8,7 @@ import { openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import { readRunDatasets } from '../data/join-datasets.ts';
-import { openConfiguredEngine } from '../bench/compose-engine.ts';
+import { openConfiguredEngine } from '../bench/select-engine.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { kernelChoice } from '../kv/choose-kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { BenchError, catchBenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
-import { composeEngine } from '../bench/compose-engine.ts';
+import { selectEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { flagName } from '../config/flags-from-schema.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
-import { printable, printableJson } from '../render/printable.ts';
+import { printable, printableJson } from '../render/escape-control-characters.ts';
 import { coloured, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, padText } from '../render/wrap-text.ts';
 import { suggestNextCommand } from './suggest-next-command.ts';
@@ -34,7 +34,7 @@ export function declare(command: Command): void {
 
 async function doctor(flags: Flags): Promise<void> {
   const given = loadBenchConfig({ flags });
-  const engines = composeEngine(given);
+  const engines = selectEngine(given);
   const config = await fetchModels(given, engines);
   const page = terminalPage();
   const findings: (Finding & Pick<Check, 'name'>)[] = [];

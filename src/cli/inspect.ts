@@ -4,7 +4,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { viewerPort } from '../config/viewer-address.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { RunRepository } from '../store/run-repository.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
-import { printable, printableJson } from '../render/printable.ts';
+import { printable, printableJson } from '../render/escape-control-characters.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { metricsTable } from '../report/list-command-tables.ts';
 import { metricDeclaration } from '../store/records/run-description.ts';

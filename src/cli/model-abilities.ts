@@ -6,7 +6,7 @@ import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { armObstacle } from '../eval/run/plan/runnable-arms.ts';
 import { registryEntry } from '../eval/run/plan/resolve-model-options.ts';
 import { promptFormText } from '../report/list-command-tables.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import { coloured, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, padText } from '../render/wrap-text.ts';
 import { everyArm } from './arm-help.ts';

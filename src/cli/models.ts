@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { BenchError, catchBenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { composeEngine } from '../bench/compose-engine.ts';
+import { selectEngine } from '../bench/select-engine.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts';
 import { fetchEmbedder } from '../models/embedding/fetch-embedder.ts';
 import { fetchModel } from '../models/fetch-model.ts';
@@ -12,7 +12,7 @@ import { importModel } from '../models/import/import-model.ts';
 import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-file-cache.ts';
 import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../models/model-registry.ts';
-import { printableJson } from '../render/printable.ts';
+import { printableJson } from '../render/escape-control-characters.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { promptFormText, megabytes, modelsTable } from '../report/list-command-tables.ts';
 import { withInterrupt } from './with-interrupt.ts';
@@ -55,7 +55,7 @@ export function declare(command: Command): void {
 }
 
 async function listModels({ json }: JsonFlag): Promise<void> {
-  const engines = composeEngine();
+  const engines = selectEngine();
   const imported = await Promise.all(importedModels().map((model) => importedRow(model, engines)));
   const known = await Promise.all(modelRegistry.map((entry) => withFileFacts(registryRow(entry), engines)));
   const rows = [...known, ...imported];
@@ -140,7 +140,7 @@ async function fetchOne(model: ModelEntry | string, options: DownloadOptions): P
     return registryRow(model).path;
   }
   if (!model.endsWith('.gguf')) return await fetchEmbedder(model, options);
-  return (await composeEngine().fetch(model, options)) ?? null;
+  return (await selectEngine().fetch(model, options)) ?? null;
 }
 
 function removeModels(names: readonly string[], { json }: JsonFlag): void {
@@ -167,7 +167,7 @@ function removeModels(names: readonly string[], { json }: JsonFlag): void {
 }
 
 async function importModels(paths: readonly string[], { json }: JsonFlag): Promise<void> {
-  const engines = composeEngine();
+  const engines = selectEngine();
   const rows = new Map<string, ModelRow>();
   await withInterrupt(async (signal) => {
     for (const path of paths) {

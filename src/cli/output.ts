@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { WriteStream } from 'node:tty';
-import { printable, printableJson } from '../render/printable.ts';
+import { printable, printableJson } from '../render/escape-control-characters.ts';
 import type { Terminal } from '../render/terminal-style.ts';
 import { hangingText } from '../render/wrap-text.ts';
 

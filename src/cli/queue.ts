@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
-import { composeEngine } from '../bench/compose-engine.ts';
+import { selectEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig, SuiteName } from '../config/bench-config.ts';
 import { configOptions } from '../config/flags-from-schema.ts';
@@ -108,7 +108,7 @@ async function planAndStore(flags: Flags, signal: AbortSignal): Promise<void> {
   await using writer = await QueueWriter.open(connection, { creates: true });
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const name = config.run ?? `${suite!.name}-${time}`;
-  const plan = await planQueuedRun({ suite: suite!, name }, config, composeEngine, { signal });
+  const plan = await planQueuedRun({ suite: suite!, name }, config, selectEngine, { signal });
   const planId = hashPlan(plan);
   const units = planUnits(plan);
   const added = await writer.plan(planId, plan, units);
@@ -138,7 +138,7 @@ async function work(flags: Flags, signal: AbortSignal): Promise<void> {
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   using folder = workerFolder(join(config.out, plan.name), plan.name);
   const part = { writer, planned, suite: suite!, config, folder: folder.path };
-  const done = await workOnQueue(part, composeEngine, { signal, ...display?.hooks });
+  const done = await workOnQueue(part, selectEngine, { signal, ...display?.hooks });
   display?.[Symbol.dispose]();
   process.stdout.write(`run "${plan.name}": ${done.users} users, ${done.turns} turns stored by this worker\n`);
 }

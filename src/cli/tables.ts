@@ -8,7 +8,7 @@ import { hasEnded, resultsOf, resultsOfRuns } from '../eval/analysis/results-fro
 import { findRuns } from '../eval/analysis/find-runs.ts';
 import { isUnfinished, unfinishedResults } from '../eval/analysis/unfinished-run-results.ts';
 import { tableAsJson } from '../render/table-json.ts';
-import { printable, printableJson } from '../render/printable.ts';
+import { printable, printableJson } from '../render/escape-control-characters.ts';
 import { lackOfProof, progressText } from '../report/validity-caveats.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { checkReport, renderers, writeReport } from '../report/report-files.ts';

@@ -71,11 +71,11 @@ export interface EngineOpener {
   accelerators(): Promise<readonly Accelerator[]>;
 }
 
-/** Chooses an adapter and binds its options. The composition root passes it to code that opens engines for a run's settings. */
-export type ComposeEngine = (choice: EngineChoice) => EngineOpener;
+/** Selects an adapter and gives it its options; `bench/` passes it to code that opens the engine of a run's settings. */
+export type SelectEngine = (choice: EngineChoice) => EngineOpener;
 
 /**
- * A way to run models, listed in `adapters.ts`. Only the composition root chooses one.
+ * A way to run models, listed in `adapters.ts`. Only `bench/select-engine.ts` selects one.
  *
  * @example
  * import { adapterNamed } from './adapters.ts';

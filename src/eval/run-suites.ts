@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { RunRepository } from '../store/run-repository.ts';
-import type { ComposeEngine } from '../engine/engine-adapter.ts';
+import type { SelectEngine } from '../engine/engine-adapter.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { BenchHooks } from './run/bench-hooks.ts';
@@ -21,7 +21,7 @@ import { suitesNamed } from './suites/suites.ts';
  */
 export async function runSuites(
   config: BenchConfig,
-  compose: ComposeEngine,
+  selectEngine: SelectEngine,
   hooks: BenchHooks = {},
   startWorker?: StartWorker,
 ): Promise<RunResults[]> {
@@ -32,16 +32,16 @@ export async function runSuites(
     results.push(
       run.begun?.status === 'finished'
         ? storedResults(config, run.name)
-        : await runSuite(run, config, compose, { ...hooks, startWorker }),
+        : await runSuite(run, config, selectEngine, { ...hooks, startWorker }),
     );
   }
   return results;
 }
 
 /** Takes turns of a run that another process started. @throws as `runWorker` */
-export async function workOnRun(task: WorkerTask, compose: ComposeEngine, hooks: WorkerHooks): Promise<void> {
+export async function workOnRun(task: WorkerTask, selectEngine: SelectEngine, hooks: WorkerHooks): Promise<void> {
   const [suite] = suitesNamed([task.suite]);
-  await runWorker(task, suite!, compose, hooks);
+  await runWorker(task, suite!, selectEngine, hooks);
 }
 
 /** Refuses an existing database of another version before a model is loaded. */

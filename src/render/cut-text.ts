@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 import { groupedNumber } from './format-number.ts';
 
 const LISTED_CHARACTERS = 120;

@@ -1,6 +1,6 @@
 import type { Config, TopLevelSpec } from 'vega-lite';
 import { csvText } from './table-csv.ts';
-import { printable, printableJson } from './printable.ts';
+import { printable, printableJson } from './escape-control-characters.ts';
 import { wrapText } from './wrap-text.ts';
 
 /** A row of data: one value per field, null for none. All rows of a figure have the same fields. */

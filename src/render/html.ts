@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 
 /** Part of a page; interpolated texts are escaped. */
 export type Html = ReturnType<typeof html>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { cutRemark, cutText } from './cut-text.ts';
-import { printable, printableJson } from './printable.ts';
+import { printable, printableJson } from './escape-control-characters.ts';
 import { groupedNumber } from './format-number.ts';
 import { renderCsv } from './table-csv.ts';
 import { renderJson } from './table-json.ts';

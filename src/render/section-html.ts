@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import { cutForPage, cutRemark } from './cut-text.ts';
 import type { Html } from './html.ts';
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 import { groupedNumber } from './format-number.ts';
 import {
   type BarPart,

@@ -1,5 +1,5 @@
 import { cutRemark, cutText } from './cut-text.ts';
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 import {
   type BarPart,
   type Content,

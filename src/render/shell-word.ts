@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 
 /** Quotes a word for a shell where needed: in single quotes, or as `$'…'` if it has control characters. */
 export function shellWord(word: string): string {

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 import type { Cell, Table } from './table.ts';
 
 function fields(cell: Cell | undefined, isInterval: boolean): string[] {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Html } from './html.ts';
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 import { type Cell, type Column, formatCell, type Table } from './table.ts';
 import { formatNumber } from './format-number.ts';
 

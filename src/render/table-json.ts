@@ -1,4 +1,4 @@
-import { printableJson } from './printable.ts';
+import { printableJson } from './escape-control-characters.ts';
 import type { Cell, Table } from './table.ts';
 
 function value(cell: Cell | undefined): unknown {

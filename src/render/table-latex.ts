@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 import { type Block, cellTexts, type Table } from './table.ts';
 
 const replacements: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 import { cellTexts, type Table } from './table.ts';
 
 const escape = (text: string) => printable(text).replace(/[\\|<>*_`[\]]/g, '\\$&');

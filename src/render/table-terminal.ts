@@ -1,5 +1,5 @@
 import { coloured, emphasised, type Terminal } from './terminal-style.ts';
-import { printable } from './printable.ts';
+import { printable } from './escape-control-characters.ts';
 import { type Block, cellTexts, type Column, formatCell, type Table } from './table.ts';
 import { textWidth, wrapText } from './wrap-text.ts';
 

@@ -4,7 +4,7 @@ import { redactResult } from '../eval/analysis/redact-turn.ts';
 import { withholdsTexts } from '../eval/analysis/text-restrictions.ts';
 import { unknownQuality, clearScores } from '../eval/analysis/unknown-quality.ts';
 import { csvText } from '../render/table-csv.ts';
-import { escapedControls } from '../render/printable.ts';
+import { escapedControls } from '../render/escape-control-characters.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { AnsweredResult, TurnResult } from '../store/records/turn-record.ts';
 

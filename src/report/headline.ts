@@ -2,7 +2,7 @@ import { formatInterval, formatNumber } from '../render/format-number.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, prefixCacheArm, findComparison } from './find-arms-and-comparisons.ts';
-import { categoryDifferencesText, contrastSentences } from './category-sentences.ts';
+import { categoryDifferencesText, contrastSentences } from './category-contrast-sentences.ts';
 import { plansContrast, primaryMetric } from './metric-display.ts';
 import { breakEvenText } from './verdict-sentences.ts';
 

@@ -3,13 +3,13 @@ import type { ArmPair } from '../eval/analysis/compare/arm-pairs.ts';
 import type { SetupDifference } from '../eval/analysis/compare/setup-differences.ts';
 import type { ArmFlips, FlippedItem, ItemAnswers, RunsComparison, RunSummary } from '../eval/analysis/compare/compare-runs.ts'; // prettier-ignore
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import { estimateCell, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../render/format-number.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
-import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-tables.ts';
+import { countColumns, ratioCell, testColumns, verdictText } from './tables/arm-comparisons-tables.ts';
 
 /** Metrics shown beside the primary one; `--json` gives all. */
 const SHOWN = ['abstention', 'taskSuccess'];

@@ -12,7 +12,7 @@ import { renderCsv } from '../render/table-csv.ts';
 import { renderJson } from '../render/table-json.ts';
 import { renderLatex } from '../render/table-latex.ts';
 import { renderMarkdown } from '../render/table-markdown.ts';
-import { escapedControls } from '../render/printable.ts';
+import { escapedControls } from '../render/escape-control-characters.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { figureFiles } from './figures/report-figures.ts';
 import { renderReport } from './html/report-page.ts';

@@ -1,8 +1,8 @@
 import type { RunResults } from '../store/records/run-results.ts';
 import { answersNothing, lackOfProof } from './validity-caveats.ts';
-import { comparisonsTables } from './tables/comparisons-tables.ts';
+import { comparisonsTables } from './tables/arm-comparisons-tables.ts';
 import { checksTable } from './tables/checks-table.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { phrasingTable } from './tables/breakdown-tables.ts';

@@ -6,7 +6,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { privateTextHash } from '../base/private-text-hash.ts';
 import { storesTexts, withholdsTexts } from '../eval/analysis/text-restrictions.ts';
 import { unknownQuality } from '../eval/analysis/unknown-quality.ts';
-import { escapedControls } from '../render/printable.ts';
+import { escapedControls } from '../render/escape-control-characters.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/records/outcome-columns.ts';
 import type { RunRecord } from '../store/records/run-record.ts';

@@ -3,7 +3,7 @@ import { formatNumber, formatRatio } from '../render/format-number.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, prefixCacheArm, primaryArm, findComparison } from './find-arms-and-comparisons.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
-import { categorySentences, contrastSentences } from './category-sentences.ts';
+import { categorySentences, contrastSentences } from './category-contrast-sentences.ts';
 import { findMetric, plansContrast, primaryMetric, type MetricDisplay } from './metric-display.ts';
 
 /** The verdict of a run in sentences: failed checks, savings, quality, undecided checks, and last its scope. */

@@ -4,7 +4,7 @@ import type { TurnListRow } from '../store/turn-list-repository.ts';
 import { storesTexts, withheldSets } from '../eval/analysis/text-restrictions.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { Html } from '../render/html.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 
 /** Gives the reason why hashes replace the texts of a run; null if its texts are shown. */
 export type HiddenTexts = (run: RunRecord) => string | null;

@@ -4,7 +4,7 @@ import type { BenchDatabase } from '../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../store/turn-list-repository.ts';
 import { unknownQuality } from '../eval/analysis/unknown-quality.ts';
 import type { Html } from '../render/html.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import { contentHtml, leftOut, longText, pairsHtml } from '../render/section-html.ts';
 import { formatNumber } from '../render/format-number.ts';
 import { findRunByName } from '../eval/analysis/find-runs.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { listText } from '../render/cut-text.ts';
 import type { Html } from '../render/html.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import { scrolledTable } from '../render/section-html.ts';
 
 /** A column of a list; cells of the first column are row headings. */

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { type Html } from '../render/html.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import { type Links } from './links.ts';
 import { BenchError, type BenchErrorCode } from '../base/bench-error.ts';
 

@@ -3,7 +3,7 @@ import { headline } from '../report/headline.ts';
 import { lackOfProof } from '../report/validity-caveats.ts';
 import { verdictSentences } from '../report/verdict-sentences.ts';
 import type { Html } from '../render/html.ts';
-import { printable } from '../render/printable.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { RunRepository, type RunListEntry } from '../store/run-repository.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { presetModels } from '../../src/models/default-models.ts';
 import { readDataset } from '../../src/data/read-dataset.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
@@ -25,7 +25,7 @@ const ODD = [
 ];
 
 it(`gives Python and the bench the same ids for ${PROMPTS} prompts`, async () => {
-  await using engine = await composeEngine().open({ model: presetModels.model });
+  await using engine = await selectEngine().open({ model: presetModels.model });
   const tokenizer = new PromptTokenizer(engine);
   const rules = { windowTokens: engine.info.contextTokens, placement: 'rank' } as const;
   const dataset = await readDataset(`${root}/datasets/recall-en.jsonl`);

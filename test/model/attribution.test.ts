@@ -6,7 +6,7 @@ import { attribute } from '../../src/eval/run/attribution/attribute.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/load-run-model.ts';
 import { memoryIds, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import { attributeTurns } from '../../src/cli/attribute-turns.ts';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import type { TurnRecord } from '../../src/store/records/turn-record.ts';
 import { errorLike } from '../fixtures/error-like.ts';
 import { changed } from '../fixtures/draft.ts';
@@ -92,13 +92,13 @@ describe('attribute', () => {
       [finished.config.model, /not the model of the run: .* recall-base has abababababab…/],
       [finished.folder.file('none.gguf'), ''],
     ] as const) {
-      const loading = loadRunModel(other, path, composeEngine);
+      const loading = loadRunModel(other, path, selectEngine);
       await expect(loading).rejects.toMatchObject(errorLike('bad-model', why));
     }
   });
 
   it('finds a model of the registry by its hash, whatever file is named', async () => {
-    await using found = await loadRunModel(runModel(finished.run), finished.folder.file('none.gguf'), composeEngine);
+    await using found = await loadRunModel(runModel(finished.run), finished.folder.file('none.gguf'), selectEngine);
     expect(found.info.modelSha256).toBe(finished.run.model.sha256);
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatLoop } from '../../src/cli/chat/chat-loop.ts';
 import { ChatSession } from '../../src/cli/chat/chat-session.ts';
 import { chatSessionId } from '../../src/cli/chat/user-memories.ts';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { type BenchConfig, type BenchDatabase, loadBenchConfig, openDatabase } from '../../src/index.ts';
 import { auditLogs, conversations, memories, sessions, turns } from '../../src/store/schema.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
@@ -52,7 +52,7 @@ const open = (userId: string, arm: string, changes: Partial<BenchConfig> = {}, c
   ChatSession.open(
     { ...config, ...changes },
     { arm, userId, ...(conversation === undefined ? {} : { conversation }) },
-    composeEngine(),
+    selectEngine(),
   );
 
 describe('a chat', () => {

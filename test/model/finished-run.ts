@@ -1,7 +1,7 @@
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/load-run-model.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -42,7 +42,7 @@ export async function finishedRun(arms: readonly string[], items = 8): Promise<F
   const [results] = await runBench(config);
   const database = openDatabase({ path: config.db });
   const run = new RunRepository(database).findByName('small')!;
-  const engine = await loadRunModel(runModel(run), config.model, composeEngine);
+  const engine = await loadRunModel(runModel(run), config.model, selectEngine);
   const turnsOf = (arm: string): Answered[] => answeredTurns(config, 'small', arm);
   return {
     ...{ folder, config, database, run, engine, turnsOf },

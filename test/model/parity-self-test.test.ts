@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { presetModels } from '../../src/models/default-models.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { paritySelfTest } from '../../src/eval/run/prove/engine-self-tests.ts';
 
-const engine = await composeEngine().open({ model: presetModels.model });
+const engine = await selectEngine().open({ model: presetModels.model });
 afterAll(() => engine[Symbol.asyncDispose]());
 
 const idsOf = (texts: readonly string[]) => engine.tokenize(texts.map((text) => ({ text, as: 'text' })));
@@ -81,7 +81,7 @@ test('an engine that computes otherwise from run to run is found out', async () 
 });
 
 test('flash attention repeats itself, and is not called bitwise', async () => {
-  await using other = await composeEngine({ flashAttention: 'on' }).open({ model: presetModels.model });
+  await using other = await selectEngine({ flashAttention: 'on' }).open({ model: presetModels.model });
   const [prompt, continuation] = await idsOf([
     `${'[1] I walk to work, past the old mill.\n'.repeat(8)}\nUser: How do I get to work?\n\nAI:`,
     ' Past the mill.',

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { modelFiles } from '../../src/models/model-file-cache.ts';
@@ -34,7 +34,7 @@ afterEach(() => vi.unstubAllEnvs());
 /** The configuration of a run on a model, as the registry fills it in. */
 function filledIn(model: string): Promise<BenchConfig> {
   const config = loadBenchConfig({ flags: { model }, environment: {}, workingFolder: folder.path });
-  return resolveModelOptions(config, composeEngine());
+  return resolveModelOptions(config, selectEngine());
 }
 
 /** Answers from all memories, by question. */
@@ -73,7 +73,7 @@ describeReal('a model that people have', [MODEL, EMBEDDER], () => {
   it('is asked as the user says, where the user says something', async () => {
     const flags = { model: MODEL, template: 'plain', labels: 'bullet', embedder: 'embed-en-zh' };
     const config = loadBenchConfig({ flags, environment: {}, workingFolder: folder.path });
-    const { template, labels, embedder } = await resolveModelOptions(config, composeEngine());
+    const { template, labels, embedder } = await resolveModelOptions(config, selectEngine());
     expect([template, labels, embedder]).toEqual(['plain', 'bullet', expect.stringMatching(/embed-en-zh$/)]);
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../src/bench/select-engine.ts';
 import { modelFiles } from '../../src/models/model-file-cache.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
 
@@ -9,7 +9,7 @@ const NOTE = 'I live in Lyon with my sister and her two cats. My dentist is call
 describeReal('a call with a signal, on a real model', [MODEL], () => {
   it('ends within two seconds, and otherwise changes no bit', async () => {
     const model = modelFiles(entry(MODEL))[0]!.path;
-    await using engine = await composeEngine().open({ model, threads: 1, contextTokens: 2048 });
+    await using engine = await selectEngine().open({ model, threads: 1, contextTokens: 2048 });
     await using session = await engine.openSession('signals');
     const [ids = []] = await engine.tokenize([{ text: NOTE.repeat(60), as: 'text', first: true }]);
     const [prompt, answer] = [ids.slice(0, 300), ids.slice(300, 306)];

@@ -13,7 +13,7 @@ import { fakeConfig, smallDataset } from '../fixtures/small-run.ts';
 import { turnsWritten, untimedResults } from '../fixtures/untimed.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-const compose = () => fakeAdapter.opener({});
+const selectEngine = () => fakeAdapter.opener({});
 const NAME = 'r';
 
 const folder = temporaryFolder();
@@ -28,7 +28,7 @@ beforeAll(async () => {
 /** Makes a run in a folder of its own. */
 async function bench(place: string, flags: Readonly<Record<string, string>> = {}): Promise<RunResults> {
   const given = { dataset: folder.file('small.jsonl'), arms: 'none,rag,dki', out: folder.file(place), run: NAME };
-  const [results] = await runSuites(fakeConfig(folder, { ...given, ...flags }), compose);
+  const [results] = await runSuites(fakeConfig(folder, { ...given, ...flags }), selectEngine);
   return results!;
 }
 

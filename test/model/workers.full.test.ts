@@ -11,7 +11,7 @@ import { fakeConfig, smallDataset } from '../fixtures/small-run.ts';
 import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
 import { folderOfEachTest } from '../fixtures/folder-of-each-test.ts';
 
-const compose = () => fakeAdapter.opener({});
+const selectEngine = () => fakeAdapter.opener({});
 
 /** A worker that a test has started. */
 interface StartedWorker {
@@ -51,7 +51,7 @@ function workersInProcess(endAfterTurns = Infinity): {
     };
     // As a process is: begun later.
     const ended = Promise.resolve()
-      .then(() => workOnRun(task, compose, { begun, onTurn, onUser, signal }))
+      .then(() => workOnRun(task, selectEngine, { begun, onTurn, onUser, signal }))
       .then(
         () => null,
         (error: unknown) => (error as Error).message,
@@ -73,7 +73,7 @@ async function run(
   const given = { dataset: folder.file('small.jsonl'), arms, out: folder.path, run: name };
   const config = fakeConfig(folder, { ...given, ...flags });
   const own = workersInProcess(endAfterTurns);
-  const [results] = await runSuites(config, compose, {}, startWorker ?? own.startWorker);
+  const [results] = await runSuites(config, selectEngine, {}, startWorker ?? own.startWorker);
   return { results: results!, started: own.started };
 }
 

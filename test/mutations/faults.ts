@@ -594,7 +594,7 @@ export const faults: readonly Fault[] = [
       tests: REPORTS,
     },
   ]),
-  ...faultsIn('report', 'src/report/tables/comparisons-tables.ts', [
+  ...faultsIn('report', 'src/report/tables/arm-comparisons-tables.ts', [
     {
       name: 'wins and losses are exchanged in the tables',
       find: 'countColumn(key, key, (compared) => compared[key]));',

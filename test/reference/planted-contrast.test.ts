@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { analyseRun } from '../../src/eval/analysis/analyse-run.ts';
 import type { EndedRun } from '../../src/eval/analysis/summary/describe-run.ts';
 import { unfinishedResults } from '../../src/eval/analysis/unfinished-run-results.ts';
-import { contrastTable } from '../../src/report/tables/contrast-table.ts';
+import { contrastTable } from '../../src/report/tables/planned-contrast-table.ts';
 import { categoryTable } from '../../src/report/tables/breakdown-tables.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { reportFigures } from '../../src/report/figures/report-figures.ts';

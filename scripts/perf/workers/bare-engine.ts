@@ -1,4 +1,4 @@
-import { composeEngine } from '../../../src/bench/compose-engine.ts';
+import { selectEngine } from '../../../src/bench/select-engine.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 
 // A process that evaluates prompts and generates answers on one thread, without end, and sends the number of rounds so far.
@@ -8,7 +8,7 @@ const PROMPT_TOKENS = 174;
 const ANSWER_TOKENS = 20;
 
 const choice = JSON.parse(process.argv[2]!) as { readonly model: string; readonly contextTokens?: number };
-await using engine = await composeEngine().open({ ...choice, sessions: 1, threads: 1 });
+await using engine = await selectEngine().open({ ...choice, sessions: 1, threads: 1 });
 await using session = await engine.openSession('bare');
 const [text = []] = await engine.tokenize([
   { text: 'a river, a stone and a house '.repeat(PROMPT_TOKENS), as: 'text' },

@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { printTurn } from '../../viewer/turn/print-turn.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import { countText } from '../../render/format-number.ts';
 import { hangingText, padText, textWidth } from '../../render/wrap-text.ts';
 import type { Terminal } from '../../render/terminal-style.ts';

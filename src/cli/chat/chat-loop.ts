@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import { countText } from '../../render/format-number.ts';
 import { coloured, type Terminal } from '../../render/terminal-style.ts';
 import type { ChatResponse } from '../../systems/memory-system.ts';

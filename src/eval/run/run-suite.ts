@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
-import type { ComposeEngine } from '../../engine/engine-adapter.ts';
+import type { SelectEngine } from '../../engine/engine-adapter.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { sumAudits } from '../../store/records/prompt-token-audit.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
@@ -61,7 +61,7 @@ export interface SuiteRun {
 export async function runSuite(
   { suite, name, begun }: SuiteRun,
   config: BenchConfig,
-  compose: ComposeEngine,
+  selectEngine: SelectEngine,
   hooks: BenchHooks & { readonly startWorker?: StartWorker | undefined } = {},
 ): Promise<RunResults> {
   const started = performance.now();
@@ -71,7 +71,7 @@ export async function runSuite(
   const chosen = begun === undefined ? suiteOptions(config, suite) : resumedConfig(config, begun);
   const options = withWorkers(chosen, suite, { ...hooks, canStart: startWorker !== undefined });
   if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
-  const engines = compose(options);
+  const engines = selectEngine(options);
   const fetched = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   const folder = join(fetched.out, name);
   const place = { folder, suffix: '' };

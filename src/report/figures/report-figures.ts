@@ -5,8 +5,13 @@ import { titleWithProof } from '../validity-caveats.ts';
 import { coherenceFigure, contextFigure, coreferenceFigure, recallFigure } from './condition-figures.ts';
 import { categoryFigure } from './category-figure.ts';
 import { ablationFigure, alphaFigure } from './ablation-figures.ts';
-import { leakFigure, retrievalFigure, servingFigure, storageFigure } from './suite-measurement-figures.ts';
-import { methodsFigure } from './methods-figure.ts';
+import {
+  leakFigure,
+  retrievalFigure,
+  servingFigure,
+  storageFigure,
+} from './retrieval-storage-leakage-serving-figures.ts';
+import { methodsFigure } from './methods-cost-quality-figure.ts';
 import { breakEvenFigure, frontierFigure, phasesFigure } from './time-figures.ts';
 
 const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { headline } from '../headline.ts';
 import { type Html, textList } from '../../render/html.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import { lackOfProof } from '../validity-caveats.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
 

@@ -3,14 +3,14 @@ import type { RunResults } from '../../store/records/run-results.ts';
 import type { Table } from '../../render/table.ts';
 import { namesItsMetric, plansContrast } from '../metric-display.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
-import { contrastTable } from './contrast-table.ts';
-import { comparisonsTables } from './comparisons-tables.ts';
+import { contrastTable } from './planned-contrast-table.ts';
+import { comparisonsTables } from './arm-comparisons-tables.ts';
 import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { latencyTable } from './latency-table.ts';
 import { leakTable, servingTable, storageTable } from './storage-leakage-serving-tables.ts';
-import { methodsByRankTable, methodsTable } from './methods-tables.ts';
-import { claimsTable } from './claims-table.ts';
+import { methodsByRankTable, methodsTable } from './methods-cost-quality-tables.ts';
+import { claimsTable } from './paper-claims-table.ts';
 import { ablationTable, alphaTable, placementTable } from './ablation-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-tables.ts';
 import { armResultsTable } from './arm-results-table.ts';

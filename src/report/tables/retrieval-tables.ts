@@ -2,7 +2,7 @@ import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/re
 import type { RunResults } from '../../store/records/run-results.ts';
 import { countColumn, type Difference, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { runTable } from './table-parts.ts';
-import { probabilityCell } from './comparisons-tables.ts';
+import { probabilityCell } from './arm-comparisons-tables.ts';
 
 type RowBlock = ItemBlock<RetrievalMeasurement>;
 

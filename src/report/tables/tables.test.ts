@@ -3,7 +3,7 @@ import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
 import type { BreakdownPart, RunResults } from '../../store/records/run-results.ts';
 import type { RetrievalMeasurement } from '../../store/records/suite-measurements.ts';
-import { comparisonsTables } from './comparisons-tables.ts';
+import { comparisonsTables } from './arm-comparisons-tables.ts';
 import { checksTable } from './checks-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { ablationTable, placementTable } from './ablation-tables.ts';

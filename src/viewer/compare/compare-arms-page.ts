@@ -6,7 +6,7 @@ import { differentSubjects } from '../../eval/analysis/compare/setup-differences
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import { unknownNameError } from '../../base/nearest-name.ts';
 import { findRunByName } from '../../eval/analysis/find-runs.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { BenchError } from '../../base/bench-error.ts';
 import type { Html } from '../../render/html.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import { type Content, type Phrase, phrases, plainText, type Section, type SectionBlock, type SectionCell } from '../../render/section.ts'; // prettier-ignore
 import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../../render/section-html.ts';
 import type { BenchDatabase } from '../../store/database.ts';

@@ -1,5 +1,5 @@
 import type { TurnOutcome } from '../../store/turn-list-repository.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 
 /** The outcome of an arm on an item: `mixed` if repeats differ, `answered` if quality is unknown. */

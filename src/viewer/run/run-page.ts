@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { htmlTable } from '../../render/table-html.ts';
 import type { Html } from '../../render/html.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import type { Table } from '../../render/table.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
 import { rowLinks } from '../../report/html/row-links.ts';

@@ -3,7 +3,7 @@ import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import { formatNumber, groupedNumber } from '../../render/format-number.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { MetricDeclaration } from '../../store/records/run-description.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import { sectionLines } from '../../render/section-terminal.ts';
 import { emphasised, type Terminal } from '../../render/terminal-style.ts';
 import { padText, wrapText } from '../../render/wrap-text.ts';

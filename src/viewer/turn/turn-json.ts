@@ -1,4 +1,4 @@
-import { printableJson } from '../../render/printable.ts';
+import { printableJson } from '../../render/escape-control-characters.ts';
 import type { TurnModel } from './read-turn-page.ts';
 
 function turnDocument({ turn, pieces, attribution, rag }: TurnModel) {

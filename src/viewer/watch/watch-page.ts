@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { groupName } from '../../store/run-names.ts';
 import { htmlTable } from '../../render/table-html.ts';
 import type { Html } from '../../render/html.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '../../render/escape-control-characters.ts';
 import { countColumn, estimateCell, intervalColumn, itemRows, type Table, textCell } from '../../render/table.ts';
 import { formatNumber, groupedNumber, durationText } from '../../render/format-number.ts';
 import { listText } from '../../render/cut-text.ts';

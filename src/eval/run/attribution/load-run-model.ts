@@ -3,7 +3,7 @@ import { type EngineChoice, engineOptionNames, randomModelPrefix } from '../../.
 import { BenchError } from '../../../base/bench-error.ts';
 import { languageModelWithHash, shippedPath } from '../../../models/model-registry.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
+import type { SelectEngine } from '../../../engine/engine-adapter.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 
 export type RunModel = RunRecord['model'] &
@@ -15,12 +15,12 @@ export function runModel({ model, environment, plan: { settings } }: RunRecord):
 }
 
 /** Loads a run's model with its settings. @param path file of an unregistered model @throws BenchError `bad-model` */
-export async function loadRunModel(wanted: RunModel, path: string, compose: ComposeEngine): Promise<Engine> {
+export async function loadRunModel(wanted: RunModel, path: string, selectEngine: SelectEngine): Promise<Engine> {
   const { name, sha256, contextTokens, cellTokens, threads, choice } = wanted;
   const known = languageModelWithHash(sha256);
   const place = known === undefined ? path : (shippedPath(known) ?? known.source);
   const model = name.startsWith(randomModelPrefix) ? name : place;
-  const engine = await compose(choice).open({
+  const engine = await selectEngine(choice).open({
     ...{ model, contextTokens, threads: Math.min(threads, availableParallelism()) },
     cellsPerPosition: cellTokens / contextTokens,
   });

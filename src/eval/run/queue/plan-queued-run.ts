@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { TemporaryFolder } from '../../../base/temporary-folder.ts';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
-import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
+import type { SelectEngine } from '../../../engine/engine-adapter.ts';
 import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
 import { type QueuedPlan, queuedPlan } from '../../../store/records/queue-records.ts';
 import { schemaVersion } from '../../../store/records/schema-version.ts';
@@ -22,12 +22,12 @@ export const ISOLATION_POSITION = -1;
 export async function planQueuedRun(
   { suite, name }: { readonly suite: Suite; readonly name: string },
   config: BenchConfig,
-  compose: ComposeEngine,
+  selectEngine: SelectEngine,
   hooks: Pick<BenchHooks, 'signal' | 'onDownload'>,
 ): Promise<QueuedPlan> {
   const options = suiteOptions(config, suite);
   requireDivisible(options, suite, '--queue');
-  const engines = compose(options);
+  const engines = selectEngine(options);
   const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   using privateFolder = new TemporaryFolder();
   const folder = privateFolder.path;

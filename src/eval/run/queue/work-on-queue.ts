@@ -1,5 +1,5 @@
 import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../config/bench-config.ts';
-import { type ComposeEngine } from '../../../engine/engine-adapter.ts';
+import { type SelectEngine } from '../../../engine/engine-adapter.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { type PlannedRun } from '../../../store/queue/queue-reader.ts';
 import { type QueueWriter } from '../../../store/queue/queue-writer.ts';
@@ -39,7 +39,7 @@ interface QueueWork {
  */
 export async function workOnQueue(
   { writer, planned, suite, config, folder }: QueueWork,
-  compose: ComposeEngine,
+  selectEngine: SelectEngine,
   hooks: Pick<BenchHooks, 'onProgress' | 'onNote' | 'onDownload'> & { readonly signal: AbortSignal },
 ): Promise<{ readonly users: number; readonly turns: number }> {
   const { signal, onNote } = hooks;
@@ -48,7 +48,7 @@ export async function workOnQueue(
   hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
   const begun: RunRecord = { ...plan, id: planned.id, status: 'running', probes: null, startedAt: 0, finishedAt: null };
   const options = workerSettings(config, begun);
-  const engines = compose(options);
+  const engines = selectEngine(options);
   const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal });
   const task = { suite, begun, folder, place: { folder, suffix: '' }, engines, settings, hasGeneratedData: false };
   await using prepared = await prepareSuite(task, { signal });

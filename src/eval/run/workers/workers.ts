@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BenchConfig, SuiteName } from '../../../config/bench-config.ts';
-import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
+import type { SelectEngine } from '../../../engine/engine-adapter.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
@@ -160,14 +160,14 @@ export interface WorkerHooks extends WorkerEvents {
 export async function runWorker(
   { run: id, folder, number, worker, config: settings }: WorkerTask,
   suite: Suite,
-  compose: ComposeEngine,
+  selectEngine: SelectEngine,
   { begun, onTurn, onUser, signal }: WorkerHooks,
 ): Promise<void> {
   using database = openRunDatabase(settings);
   const runs = new RunRepository(database);
   const run = runs.findById(id)!;
   const place = { folder: join(folder, WORKERS_FOLDER, String(number)), suffix: `/worker-${number}` };
-  const engines = compose(settings);
+  const engines = selectEngine(settings);
   const task = { suite, begun: run, folder, place, engines, settings, hasGeneratedData: true };
   await using prepared = await prepareSuite(task, { signal });
   await using open = await openRunResources(prepared, database, run);

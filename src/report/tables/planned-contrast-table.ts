@@ -13,7 +13,7 @@ import { formatNumber } from '../../render/format-number.ts';
 import type { MeasuredContrast } from '../../store/records/planned-contrast.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { lackOfProof } from '../validity-caveats.ts';
-import { probabilityCell } from './comparisons-tables.ts';
+import { probabilityCell } from './arm-comparisons-tables.ts';
 
 const measured = ({ contrast: { found } }: ModelContrast): MeasuredContrast | undefined =>
   found.state === 'measured' ? found : undefined;

@@ -4,7 +4,7 @@ import { countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemCol
 import { baselineArm, primaryArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { metricsNamed, primaryMetric, qualityCell, type MetricDisplay } from '../metric-display.ts';
 import { differenceToBaseline, runTable, withArmsNotRun } from './table-parts.ts';
-import { probabilityCell, ratioCell } from './comparisons-tables.ts';
+import { probabilityCell, ratioCell } from './arm-comparisons-tables.ts';
 import { fidelityBlock } from './arm-results-table.ts';
 
 type Method = ArmResults & MethodResults;

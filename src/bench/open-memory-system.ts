@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { TemporaryFolder } from '../base/temporary-folder.ts';
-import { composeEngine } from './compose-engine.ts';
+import { selectEngine } from './select-engine.ts';
 import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
 import { readGatingCalibration } from '../models/embedding/gating-calibration.ts';
@@ -64,7 +64,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
   const { arm: name = 'dki', sessions = 1, model, embedder, threads } = options;
   const named = loadBenchConfig({ flags: { model, embedder } });
   requireSearchingRetriever(named.retriever);
-  const engines = composeEngine(named);
+  const engines = selectEngine(named);
   const config = await resolveModelOptions(named, engines);
   const gatingThreshold = readGatingCalibration(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
   const [arm] = armRegistry.named([name], { alpha: 1, gatingThreshold });

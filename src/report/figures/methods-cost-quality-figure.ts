@@ -2,7 +2,7 @@ import { type Figure, type FigureRow, PANEL_WIDTH } from '../../render/figure.ts
 import type { Difference } from '../../render/table.ts';
 import { type ArmResults, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
-import { rankTitles } from '../tables/methods-tables.ts';
+import { rankTitles } from '../tables/methods-cost-quality-tables.ts';
 import { baselineArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { methodEncoding } from './arm-encoding.ts';
 import { distinct, facets, intervalLayer, MEANS, quantity } from './figure-parts.ts';

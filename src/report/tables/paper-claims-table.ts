@@ -6,7 +6,7 @@ import { formatCell, sentenceColumn, type Table, textColumn } from '../../render
 import type { RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { primaryMetric } from '../metric-display.ts';
-import { keptShare } from './methods-tables.ts';
+import { keptShare } from './methods-cost-quality-tables.ts';
 import { runTable } from './table-parts.ts';
 
 /** A claim of a paper, its source, and the arms of this bench that come closest. */

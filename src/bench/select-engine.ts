@@ -2,7 +2,7 @@ import { type BenchConfig, type EngineChoice, engineOptionNames, enginePlaceName
 import { BenchError } from '../base/bench-error.ts';
 import { flagName } from '../config/flags-from-schema.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
-import type { ComposeEngine, EngineOpener } from '../engine/engine-adapter.ts';
+import type { SelectEngine, EngineOpener } from '../engine/engine-adapter.ts';
 import type { Engine } from '../engine/engine.ts';
 
 export { adapterNamed, adapters };
@@ -10,7 +10,7 @@ export { adapterNamed, adapters };
 const engineNames = adapters.map(({ name }) => name);
 
 /** Selects the adapter of an engine and gives it its options. @throws BenchError `bad-option` for an unknown engine, or an option it lacks */
-export function composeEngine(choice: EngineChoice = {}): EngineOpener {
+export function selectEngine(choice: EngineChoice = {}): EngineOpener {
   const adapter = adapterNamed(choice.engine ?? engineNames[0]!);
   const isSupported = (key: string): boolean => key in adapter.options.shape;
   const unsupported = engineOptionNames.find((key) => choice.given?.includes(key) === true && !isSupported(key));
@@ -28,13 +28,13 @@ export function composeEngine(choice: EngineChoice = {}): EngineOpener {
 }
 
 /** Selects the engine of each stored run, unless `--engine` overrides it. */
-export function composeEngineForRuns(
+export function selectEngineForRuns(
   config: Pick<BenchConfig, 'engine' | 'given' | (typeof enginePlaceNames)[number]>,
-): ComposeEngine {
+): SelectEngine {
   const { engine, given } = config;
   const places = Object.fromEntries(enginePlaceNames.flatMap((key) => (key in config ? [[key, config[key]]] : [])));
   return (choice) =>
-    composeEngine({ ...choice, ...places, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
+    selectEngine({ ...choice, ...places, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
 }
 
 export function openConfiguredEngine(engines: EngineOpener, config: BenchConfig): Promise<Engine> {
