@@ -16,7 +16,7 @@ const phases: Readonly<Record<Exclude<Progress['phase'], 'turns'>, string>> = {
   analysis: 'analysing turns and deciding checks',
 };
 const barColumns = 24;
-/** Off a terminal, a phase other than turns writes a line at most so often, ms. */
+/** Least time between two lines of a phase, ms, where output is not a terminal; turns write a line per tenth. */
 const LINE_MS = 10_000;
 
 /** A rounded duration for estimates: `52 min`, `3 h 10 min`. */

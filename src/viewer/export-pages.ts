@@ -11,7 +11,7 @@ import { findRunByName } from '../eval/analysis/find-runs.ts';
 import { serverLinks as links } from './links.ts';
 
 const filesFolder = 'files';
-/** Reserved for pages that list turns, which are written last. */
+/** Bytes reserved, per turn and per run, for pages that list turns, since these are written last. */
 const bytesOfListedTurn = 3000;
 const bytesOfIndex = 250_000;
 
