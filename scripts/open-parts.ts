@@ -3,7 +3,7 @@ import type { BenchDatabase } from '../src/store/database.ts';
 import { EmbeddingService } from '../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../src/models/embedding/transformers-embedder.ts';
 import { KvStore } from '../src/kv/kv-disk-store.ts';
-import { MemoryRouter, RouterRetriever } from '../src/retrieval/similarity/similarity-retriever.ts';
+import { MemoryRouter, RouterRetriever } from '../src/retrieval/similarity/memory-router.ts';
 import type { MemorySearchResult } from '../src/retrieval/retriever.ts';
 import { chooseVectorBackend } from '../src/retrieval/vectors/choose-vector-backend.ts';
 import type { RetrievedMemories } from '../src/systems/memory-system.ts';

@@ -38,11 +38,7 @@ export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-disk-
 export type { RotatedKeyCache } from './kv/rotated-key-cache.ts';
 
 export { formatHistorySummary } from './retrieval/format-history-summary.ts';
-export {
-  MemoryRouter,
-  type MemoryRouterOptions,
-  RouterRetriever,
-} from './retrieval/similarity/similarity-retriever.ts';
+export { MemoryRouter, type MemoryRouterOptions, RouterRetriever } from './retrieval/similarity/memory-router.ts';
 export type { MemorySearchResult, NewMemory } from './retrieval/retriever.ts';
 export type { Retrieval, RetrievalFlag, RetrievalSummary, RetrieveOptions, Retriever } from './retrieval/retriever.ts';
 export { GivenRetriever } from './retrieval/given-retriever.ts';

@@ -21,7 +21,7 @@ import { TransformersEmbedder } from '../../src/models/embedding/transformers-em
 import { presetModels } from '../../src/models/default-models.ts';
 import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts';
 import { readPreRetrievalConfig } from '../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/similarity-retriever.ts';
+import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
 import { SalienceRetriever } from '../../src/retrieval/salience/salience-retriever.ts';
 import { chooseVectorBackend } from '../../src/retrieval/vectors/choose-vector-backend.ts';

@@ -13,7 +13,7 @@ import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import type { ArmStore } from '../systems/prefill/prefill-strategy.ts';
 import { KvStore } from '../kv/kv-disk-store.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
-import { MemoryRouter, RouterRetriever } from '../retrieval/similarity/similarity-retriever.ts';
+import { MemoryRouter, RouterRetriever } from '../retrieval/similarity/memory-router.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import type { MemorySystem } from '../systems/memory-system.ts';

@@ -1,7 +1,7 @@
 import type { RetrieverName } from '../config/retriever-names.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import type { Engine } from '../engine/engine.ts';
-import { MemoryRouter, RouterRetriever } from './similarity/similarity-retriever.ts';
+import { MemoryRouter, RouterRetriever } from './similarity/memory-router.ts';
 import type { Retriever } from './retriever.ts';
 import { GivenRetriever } from './given-retriever.ts';
 import type { VectorBackend } from './vectors/vector-index.ts';

@@ -104,13 +104,13 @@ export async function answerTurn(
   const history = turnHistory(request, parts);
   clock.end('assemble');
   const retrieved = await retrieveForTurn(request, parts, history);
-  const stableOrder = parts.retrievals.count(userId, retrieved.memories);
+  const stableOrder = countRetrieval(parts, userId, retrieved);
   await forgetRemoved(retrieved, { strategy, retrievals: parts.retrievals }, userId);
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);
   const form = formFor(opened, rules, request);
   const answerPrefix = chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix, request);
-  const frame = { query, systemPrompt: systemPromptFor(request, rules), historyTurns, answerPrefix, stableOrder };
+  const frame = { query, systemPrompt: systemPromptFor(request, rules), historyTurns, answerPrefix, ...stableOrder };
   // A new tokenizer per turn, so that each turn's time includes tokenising its prompt.
   const tokenizer = new PromptTokenizer(engine);
   const build = (content: Pick<PromptParts, 'memories' | 'history'>): Promise<BuiltPrompt> =>
@@ -184,6 +184,15 @@ function scale({ alpha = 1 }: TurnParts, gated: GateDecision | undefined): numbe
 async function storeKv({ record, keep }: Prefilled, areStored: () => boolean): Promise<PrefillRecord | null> {
   const sizeBytes = keep !== undefined && areStored() ? await keep() : undefined;
   return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
+}
+
+/** Counts what was retrieved where the placement depends on it, and gives the order of the memories. */
+function countRetrieval(
+  { rules, retrievals }: Pick<TurnParts, 'rules' | 'retrievals'>,
+  userId: string,
+  { memories }: RetrievedMemories,
+): Pick<PromptParts, 'stableOrder'> {
+  return rules.placement === 'stable' ? { stableOrder: retrievals.count(userId, memories) } : {};
 }
 
 async function forgetRemoved(

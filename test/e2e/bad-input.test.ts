@@ -22,7 +22,7 @@ beforeAll(() => {
   writeFileSync(folder.file('long.jsonl'), `${JSON.stringify(memory)}\n${long}\n`);
   spawnSync('mkfifo', [folder.file('pipe.jsonl')]);
   writeFileSync(folder.file('text.gguf'), 'this is no model');
-  writeFileSync(folder.file('gemma.gguf'), tinyGguf(tinyHeader('gemma3')));
+  writeFileSync(folder.file('gemma.gguf'), tinyGguf(tinyHeader('gemma2')));
   // A sparse file: larger than any memory, and no bytes on the disk.
   const huge = openSync(folder.file('huge.gguf'), 'w');
   ftruncateSync(huge, totalmem() + 2 ** 30);
@@ -46,8 +46,8 @@ it.each([
   ['a model that is none', ['--model', 'text.gguf'], /text\.gguf: not a (?:complete )?GGUF file/],
   [
     'an architecture whose KV is unknown',
-    ['--model', 'gemma.gguf', '--arms', 'dki'],
-    /KV layout of architecture gemma3 is not supported/,
+    ['--model', 'gemma.gguf', '--arms', 'dki-blocks'],
+    /KV layout of architecture gemma2 is not supported/,
   ],
   [
     'a model larger than memory',

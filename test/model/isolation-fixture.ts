@@ -14,7 +14,7 @@ import {
   MemoryRouter,
   type MemoryRouterOptions,
   RouterRetriever,
-} from '../../src/retrieval/similarity/similarity-retriever.ts';
+} from '../../src/retrieval/similarity/memory-router.ts';
 import type { MemorySearchResult, NewMemory } from '../../src/retrieval/retriever.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';

@@ -3,7 +3,7 @@ import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/similarity-retriever.ts';
+import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/memory-router.ts';
 import { measureRetrieval } from '../../src/eval/run/measure/measure-retrieval.ts';
 import { header, item, memory, writeLines } from '../fixtures/dataset-lines.ts';
 import { backend, embeddings } from '../fixtures/shipped-embedder.ts';

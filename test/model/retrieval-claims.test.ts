@@ -3,7 +3,7 @@ import { recallAtK } from '../../src/eval/analysis/metrics/retrieval-metrics.ts'
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawRepeatedMentions } from '../../src/data/generators/repeated-mentions.ts';
 import { drawRetrievalUsers, type RetrievalKind } from '../../src/data/generators/retrieval-users.ts';
-import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/similarity-retriever.ts';
+import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
 import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts';
 import { readPreRetrievalConfig } from '../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';

@@ -33,7 +33,7 @@ const nothingGiven = 'the server gives neither prompt_logprobs nor the log-proba
 const noCache =
   'the server reused nothing of a prompt sent twice: start it with prefix caching (vLLM: --enable-prefix-caching)';
 
-const window = 'its layers see only 32 tokens back (sliding window)';
+const window = 'its layers see only 32 tokens back (sliding window): run it with --context-tokens 32 or less';
 const recurrent = 'some of its layers have one state for all tokens (recurrent), not a cell for each';
 
 /** llama.cpp with a model of which it saves states whole. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { innerProduct } from '../../base/inner-product.ts';
-import { MemoryRouter } from './similarity-retriever.ts';
+import { MemoryRouter } from './memory-router.ts';
 import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 
 let router: MemoryRouter;
