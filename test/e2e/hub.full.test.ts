@@ -74,18 +74,19 @@ it('a disk that is too small for a model is named, and what was fetched goes on 
 
 it('the doctor says of a model which arms it can run and why not the others', async () => {
   using folder = new TestFolder();
-  const header = { ...tinyHeader('gemma3'), 'gemma3.attention.sliding_window': 64, 'tokenizer.ggml.eos_token_id': 1 };
+  const header = { ...tinyHeader('gemma2'), 'gemma2.attention.sliding_window': 64, 'tokenizer.ggml.eos_token_id': 1 };
   writeFileSync(folder.file('gemma.gguf'), tinyGguf(header, { 'output_norm.weight': [1, 2, 3] }));
   const { stdout } = await runProcess([...program, 'doctor', '--model', 'gemma.gguf'], { cwd: folder.path });
   const text = stdout.replace(/\s+/g, ' ');
-  expect(text).toContain('✓ runs none, oracle, full, rag, rag-twin ✗ cannot run rag-cached, dki, ');
-  const why = ': the KV layout of architecture gemma3 is not supported (supported: llama, qwen2, qwen3)';
+  expect(text).toContain('✓ runs none, oracle, full, rag, rag-cached, rag-twin, dki, dki-resident, ');
+  const why =
+    ': the KV layout of architecture gemma2 is not supported (supported: llama, qwen2, qwen3, qwen3moe, gemma3), and its layers see only 64 tokens back (sliding window)';
   expect(text).toContain(why);
   // 2 layers × 2 heads × 8 numbers of keys and of values.
   expect(text).toContain('KV 128 bytes in f16, 68 bytes in q8_0, per memory token');
   expect(text).toContain('stops at b (1)');
-  const words = ['bench', '--model', 'gemma.gguf', '--arms', 'rag,dki'];
+  const words = ['bench', '--model', 'gemma.gguf', '--arms', 'rag,dki-blocks'];
   expect((await runProcess([...program, ...words], { cwd: folder.path })).stderr).toContain(
-    `gemma.gguf cannot run dki${why}\n`,
+    `gemma.gguf cannot run dki-blocks${why}\n`,
   );
 });

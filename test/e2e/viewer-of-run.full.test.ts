@@ -249,7 +249,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
       await page.locator('table.matrix tbody td.o a').first().click();
       await page.waitForURL(/item-\d+\.html$/);
       expect(await page.locator('table.arms tbody tr').count()).toBe(3);
-      expect(await page.textContent('main')).toContain('A report holds the outcomes of turns');
+      expect(await page.textContent('main')).toContain('A report has only outcomes of turns');
       expect(faults).toEqual([]);
     });
   });

@@ -141,7 +141,7 @@ describe('several workers', () => {
     const { started, results } = await run('times', { workers: '2', suite: 'latency', arms: 'rag,dki' });
     expect([started, results.run.workers]).toEqual([[], undefined]);
     await expect(run('shared', { workers: '2', kvStore: folder.file('kv') })).rejects.toThrow(
-      '--workers 2: what a turn finds in a KV store',
+      '--workers 2: users share the KV store',
     );
   });
 });
