@@ -45,7 +45,7 @@ export function lackOfProof(
   return run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${run.status}`;
 }
 
-/** `Unproven: negative controls (none has 20 closed items, 30 needed).`: every undecided check; undefined if all were decided. */
+/** `Unproven: negative controls (none has 3 closed items, 5 needed).`: every undecided check; undefined if all were decided. */
 export function undecidedChecks({ checks }: Pick<RunResults, 'checks'>): string | undefined {
   const undecided = checks
     .filter(({ status }) => status === 'undecided')

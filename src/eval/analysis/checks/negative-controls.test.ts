@@ -70,9 +70,11 @@ it('judge by contains where the primary metric reads more than a text', () => {
 });
 
 it('are undecided by few closed items, by none that a donor was shown for, without controls and by random weights', () => {
-  expect(controls([rag, none], closed('none', 29, 29)).status).toBe('undecided');
+  expect(controls([rag, none], closed('none', 4, 4)).status).toBe('undecided');
+  expect(controls([rag, none], closed('none', 5, 5)).status).toBe('failed');
+  expect(controls([rag, none], closed('none', 5, 0)).detects).toMatch(/^40\.0 points above chance/);
   const empty = closed('dki-wrong', 40, 40, { changes: { facts: { keptMemories: 0 } } });
-  expect(controls([rag, wrong], empty).evidence).toBe('dki-wrong has 0 closed items, 30 needed');
+  expect(controls([rag, wrong], empty).evidence).toBe('dki-wrong has 0 closed items, 5 needed');
   expect(controls([rag], []).status).toBe('undecided');
   expect(controls([rag, none], closed('none', 40, 40), { randomWeights: true }).status).toBe('undecided');
   const one = closed('none', 40, 40, { values: ['Oslo'] });
