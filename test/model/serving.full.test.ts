@@ -51,7 +51,7 @@ describe('four arms under load', () => {
     expect(checkOf(results, 'serving')).toMatchObject({
       status: 'passed',
       evidence:
-        'evaluated tokens as counted by the engine in 20 of 20 loads; answers of rag in 10 loads of arms that claim its bits',
+        'evaluated tokens as counted by the engine in 20 of 20 loads; the answers of rag in 10 loads of arms that claim to equal it bit by bit',
     });
   });
 });

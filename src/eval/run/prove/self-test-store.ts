@@ -65,7 +65,7 @@ export class SelfTestStore {
       moveOver(written, path);
     } catch {
       // Without a writable cache, the model is tested in every run.
-      removeAny(written);
+      if (existsSync(written)) removeAny(written);
     }
   }
 
