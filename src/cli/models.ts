@@ -5,7 +5,7 @@ import { didYouMean } from '../base/nearest-name.ts';
 import { selectEngine } from '../bench/select-engine.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts';
 import { fetchEmbedder } from '../models/embedding/fetch-embedder.ts';
-import { fetchModel } from '../models/fetch-model.ts';
+import { fetchRegisteredModel } from '../models/fetch-registered-model.ts';
 import { removeCachedFile } from '../models/hub/hub-cache.ts';
 import { hubPrefix } from '../models/hub/hub-reference.ts';
 import { importModel } from '../models/import/import-model.ts';
@@ -136,7 +136,7 @@ async function fetchModels(names: readonly string[], { json }: JsonFlag): Promis
 /** Fetches a model of the registry or of a hub. @returns its path; null if the engine does not tell it */
 async function fetchOne(model: ModelEntry | string, options: DownloadOptions): Promise<string | null> {
   if (typeof model !== 'string') {
-    await fetchModel(model, options);
+    await fetchRegisteredModel(model, options);
     return registryRow(model).path;
   }
   if (!model.endsWith('.gguf')) return await fetchEmbedder(model, options);

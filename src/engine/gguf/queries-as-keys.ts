@@ -41,10 +41,10 @@ export function queriesObstacle({ tensors }: Pick<GgufFile, 'tensors'>, layers: 
 }
 
 /**
- * Replaces the keys of the last copied layer by its queries, by using its query tensors (weight, bias, norm) as key tensors too. All
- * layers then need as many KV heads as query heads, so the rows of each KV head are repeated for the query heads that share it,
- * which does not change attention.
- * @param changes copy only the first layers of a model that has no `queriesObstacle`
+ * In the last copied layer, the query tensors (weight, bias, norm) also take the names of the key tensors, so that its KV cache holds
+ * queries. All layers then need as many KV heads as query heads, so the rows of each KV head are repeated for the query heads that share
+ * it, which does not change attention.
+ * @param changes a copy of the first layers; `queriesObstacle` must be undefined for the model
  */
 export function withQueries(
   { metadata }: Pick<GgufFile, 'metadata'>,

@@ -5,7 +5,7 @@ import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
 import { checkModelFile, hashModelFile, resolveModelFile } from '../gguf/model-file.ts';
 import { describeModel } from '../gguf/describe-model.ts';
-import { sessionWindow } from '../choose-context-window.ts';
+import { sessionWindow } from '../session-window.ts';
 import { missingCapabilities } from '../gguf/missing-capabilities.ts';
 import { requireModelTrial } from './fork-model-trial.ts';
 import { BenchError } from '../../base/bench-error.ts';

@@ -6,7 +6,7 @@ import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { EngineInfo, KnownModel } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
-import { sessionWindow } from '../choose-context-window.ts';
+import { sessionWindow } from '../session-window.ts';
 import type { Engine, TokenizeRequest } from '../engine.ts';
 import type { NumberType, Window } from '../sequence-state.ts';
 import { type ModelHeader, readModelHeader } from '../gguf/model-header.ts';

@@ -4,7 +4,7 @@ import type { SessionParts } from '../base-session.ts';
 import type { SessionCells } from '../sequence-state.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
-import { sessionWindow } from '../choose-context-window.ts';
+import { sessionWindow } from '../session-window.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { hashModelFile } from '../gguf/model-file.ts';
 import { PromptTokenLedger } from '../http/prompt-token-ledger.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { freePort } from '../../base/free-port.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
-import { sessionWindow } from '../choose-context-window.ts';
+import { sessionWindow } from '../session-window.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { readModelHeader } from '../gguf/model-header.ts';
 import { checkModelFile } from '../gguf/model-file.ts';

@@ -3,7 +3,7 @@ import { BaseEngine, type EngineParts } from '../base-engine.ts';
 import type { SessionParts } from '../base-session.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
-import { sessionWindow } from '../choose-context-window.ts';
+import { sessionWindow } from '../session-window.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { PromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import { OpenAiSession } from './openai-session.ts';

@@ -98,15 +98,18 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     return { ids, name: this.#name, isFirst: this.#isFresh };
   }
 
-  /** @param sampled sampled tokens, null if unknown @param isStep an earlier call has already counted the reused tokens */
+  /**
+   * @param sampled sampled tokens, null if unknown
+   * @param isStep true for a later step of one score, whose reused tokens the first step counted
+   */
   #addCounts({ evaluated, reused }: Counts, { ids, name }: Prompt, sampled: number | null, isStep = false): void {
     const { sender, capabilities } = this.parts;
     const { errors } = sender.server.connection;
     if (this.#isFresh && reused > 0) throw errors.protocol(`reused ${reused} tokens of a prompt under a new name`);
-    const left = Math.min(this.#held, ids.length - 1) + name.line.length;
+    const cached = Math.min(this.#held, ids.length - 1) + name.line.length;
     const block = capabilities.prefixCache?.span === 'engine' ? capabilities.prefixCache.blockTokens : Infinity;
-    const expected = left - (left % block) - name.line.length;
-    // Some reuse: the server may have evicted the rest. No reuse at all: it was restarted, or is another server.
+    const expected = cached - (cached % block) - name.line.length;
+    // Less reuse is allowed: the server may have evicted some. None at all is an error: it was restarted or replaced.
     if (reused === 0 && expected > 1) {
       throw errors.changed(`it reused none of the ${this.#held} tokens that should be in its cache`);
     }

@@ -104,8 +104,8 @@ async function takesIds({ connection, model }: V1Server, ids: TokenIds, options:
 }
 
 /**
- * Finds a way to isolate names in the server's prefix cache: by salt, switch or line, and describes the reuse within a name. A server
- * without salts or switches may refuse or ignore them.
+ * Finds a way to keep prompts under different cache names from sharing cached tokens: a salt, else switching the cache off for the first
+ * request, else a first line of its own. Then describes the reuse under one name. A server may refuse or ignore salts and switches.
  * @throws BenchError `protocol` if nothing isolates names, if reuse is not reported, or if counts differ
  */
 async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions): Promise<ProvenReuse> {
@@ -160,7 +160,7 @@ function describeReuse(names: CacheNames, { repeated, firstName }: Awaited<Retur
   if (repeated.reused === 0) {
     return { names, prefixCache: null, missing: { prefixCache: NO_CACHE, promptCache: NO_CACHE } };
   }
-  // Reuse ends at the last block boundary before the last token, so the evaluated rest is one whole block.
+  // The prompt is a whole number of blocks, and its last token is always evaluated: so just the last block is.
   const blockTokens = repeated.evaluated;
   const promptCache = names.kind === 'switch' ? NOT_ISOLATED : firstName.reused < repeated.reused ? EVICTED : undefined;
   return promptCache === undefined

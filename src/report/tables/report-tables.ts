@@ -99,7 +99,10 @@ export function allTables(results: RunResults): Table[] {
   return [...reportTables(results).values(), ...comparisonsTables(results)];
 }
 
-/** The tables that a run shows by default: those of its suite, or else those of every run; then those of methods it compares. */
+/**
+ * The tables that a run shows by default: those of its suite or, if it has none, those of every run; then those of suite `methods`
+ * if it compares methods.
+ */
 export function shownTables(results: RunResults): Table[] {
   const ofSuite = paperTables.filter(({ suite }) => suite === results.run.suite);
   const ofEveryRun = paperTables.filter(

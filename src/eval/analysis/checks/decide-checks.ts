@@ -11,7 +11,7 @@ import { cells } from './injected-cells.ts';
 import type { Check, CheckInput, OptionalCheck } from './check.ts';
 import { clock } from './clock.ts';
 import { data, scores } from './data-and-scores.ts';
-import { retrieval } from './retrieval.ts';
+import { retrieval } from './retrieval-order.ts';
 import { effect } from './arms-have-effect.ts';
 import { embedder } from './embedder.ts';
 import { errors } from './failed-or-retried-turns.ts';

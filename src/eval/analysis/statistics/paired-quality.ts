@@ -25,7 +25,7 @@ export function tally(pairs: readonly Pair[], better: 'higher' | 'lower'): Tally
   };
 }
 
-/** Design effect of paired shares, pooled over arms that were paired with one baseline; 1 without pairs. */
+/** Design effect, that is, how much clustering of questions by user costs, over all arms compared with one baseline; 1 without pairs. */
 export function pooledEffect(arms: readonly (readonly Pair[])[]): number {
   const some = arms.filter(({ length }) => length > 0);
   if (some.length === 0) return 1;

@@ -83,7 +83,10 @@ async function measurePrefix(
   ];
 }
 
-/** Bytes of KV per memory token and times of saving and loading, by KV type and tier; `memory` is a block. */
+/**
+ * Bytes of KV per memory token and times of saving and loading, by KV type and tier. In `memory`, a block is cut out of exported cells, and
+ * joined and imported; on `disk`, a checkpoint is written and restored.
+ */
 export async function measureStorage(context: MeasureContext): Promise<readonly StorageMeasurement[]> {
   const { model, contextTokens, threads } = context.config;
   const measured: StorageMeasurement[] = [];

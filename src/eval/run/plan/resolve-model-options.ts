@@ -1,7 +1,7 @@
 import { type BenchConfig, randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
-import { fetchModel } from '../../../models/fetch-model.ts';
+import { fetchRegisteredModel } from '../../../models/fetch-registered-model.ts';
 import { cacheState } from '../../../models/model-file-cache.ts';
 import { bestEmbedderName, presetModelName, presetModels } from '../../../models/default-models.ts';
 import {
@@ -19,7 +19,7 @@ import type { DownloadOptions } from '../../../models/hub/download-file.ts';
 export async function resolveModelOptions(config: BenchConfig, engines: EngineOpener, options: DownloadOptions = {}) {
   const { model, given } = config;
   const named = languageModels.find(({ source }) => source === model);
-  if (named !== undefined) await fetchModel(named, options);
+  if (named !== undefined) await fetchRegisteredModel(named, options);
   await engines.fetch(model, options);
   // Random weights get the prompt of the bundled model: no prompt would make them answer.
   const isRandom = model.startsWith(randomModelPrefix);

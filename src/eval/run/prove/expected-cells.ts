@@ -25,9 +25,9 @@ export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
   readonly keptAs?: StoreType | undefined;
   /** Rank of each memory among the retrieved ones, 0 for the best. Default: their order. */
   readonly ranks?: readonly number[];
-  /** Recomputed positions. Default: those of the rule, which must then be one without scores. */
+  /** Recomputed positions. Default: those that the recipe selects, possible only if its rule needs no scores. */
   readonly recomputed?: readonly TokenRange[];
-  /** Reads the first `count` cells of the turn, behind which tokens are recomputed. Default: the expected cells. */
+  /** Reads the first `count` cells of the turn, after which recomputed tokens are evaluated. Default: the expected cells. */
   readonly found?: (count: number) => Promise<SequenceState>;
 }
 
@@ -83,8 +83,9 @@ export class FreshCells {
 }
 
 /**
- * Computes the cells that an arm must have: each part is evaluated in another session behind what its block sees, then moved
- * and scaled in 64-bit floats. Tokens are recomputed behind the turn's cells, because quantised models amplify rounding.
+ * Computes the cells that an arm must have. Each part is evaluated in another session after the same tokens as its block was, then
+ * moved and scaled in 64-bit floats. Recomputed tokens are evaluated after the cells read from the turn, not after the expected
+ * ones: the two differ by rounding, which quantised models amplify.
  */
 export async function expectedCells(maker: CellMaker, prefill: PrefillName, parts: ExpectedParts, alpha: number) {
   const { header, lines, keptAs = 'f16' } = parts;

@@ -25,7 +25,7 @@ import type { RunBench } from '../open-run-resources.ts';
 import type { ModelSelfTest, SelfTestStore } from './self-test-store.ts';
 
 const PROMPTS = 20;
-/** Longer prompts would take minutes, at up to five evaluations each. Longer turns are proven during the run. */
+/** Each prompt is evaluated up to five times, so that longer ones would take minutes; longer turns are proven during the run. */
 const LONGEST_PROMPT = 2048;
 
 /** Prompts of the data set's own text: the first memories of a user and one of their questions. */
@@ -94,7 +94,7 @@ async function testCells(
 
 export interface SelfTestHooks {
   readonly signal: AbortSignal;
-  /** Results of earlier runs; undefined to test in any case. */
+  /** Results of earlier runs; undefined: always test again. */
   readonly store: SelfTestStore | undefined;
   readonly onStep?: ((done: number, total: number) => void) | undefined;
 }
@@ -103,7 +103,7 @@ type SelfTests = Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'embedder' | '
 
 /**
  * Tests, before any arm runs, the engine's rounding, cells, metrics, embedder, retriever and tokenisation.
- * @returns with `testedAt`, ms since 1970, if rounding and cells are a stored result
+ * @returns `testedAt`: when rounding and cells were tested, ms since 1970, if their result was stored; else undefined
  */
 export async function runSelfTests(
   bench: Pick<RunBench, 'engine' | 'embeddings' | 'users' | 'planned' | 'openProbeRetriever'>,

