@@ -4,7 +4,7 @@ import { type KvLayout, numberBytes, ownedState, type SequenceState } from '../e
 import { UNKNOWN_TOKEN } from '../engine/token-id.ts';
 import { cutCells } from './cut-cells.ts';
 import { evictionScores, type HeadCells } from './eviction-scores.ts';
-import { type Eviction, keptTokens } from './eviction.ts';
+import { type Eviction, keptTokens } from './eviction-rule-and-share.ts';
 import { readNumbers } from '../base/float16.ts';
 
 /**

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { EvictionRule } from '../store/records/prefill-record.ts';
 import { evictionScores, type HeadCells, lagFor, lagScores } from './eviction-scores.ts';
-import { keptTokens } from './eviction.ts';
+import { keptTokens } from './eviction-rule-and-share.ts';
 
 type Heads = readonly (readonly (readonly number[])[])[];
 

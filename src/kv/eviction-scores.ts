@@ -1,4 +1,4 @@
-import { type Eviction, keptTokens } from './eviction.ts';
+import { type Eviction, keptTokens } from './eviction-rule-and-share.ts';
 
 /** Keys and values of one KV head in one layer, each as [token][dimension]. */
 export interface HeadCells {

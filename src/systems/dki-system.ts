@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type Eviction, evictionName } from '../kv/eviction.ts';
+import { type Eviction, evictionName } from '../kv/eviction-rule-and-share.ts';
 import { kvOperations } from '../kv/kv-operations.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';

@@ -1,5 +1,5 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
-import { parseEviction } from '../../kv/eviction.ts';
+import { parseEviction } from '../../kv/eviction-rule-and-share.ts';
 import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
 import { keptSinkTokens } from '../prefill/sink-tokens.ts';

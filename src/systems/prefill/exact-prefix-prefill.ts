@@ -1,6 +1,6 @@
 import { lastExactCut } from '../../engine/engine-capabilities.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import { evictionName } from '../../kv/eviction.ts';
+import { evictionName } from '../../kv/eviction-rule-and-share.ts';
 import type { KvStore } from '../../kv/kv-disk-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type BuiltPrompt, type PrefixParts, prefixParts } from '../prompt/build-prompt.ts';

@@ -3,7 +3,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { BlockStore } from '../../kv/block-store.ts';
-import { type Eviction, evictionName } from '../../kv/eviction.ts';
+import { type Eviction, evictionName } from '../../kv/eviction-rule-and-share.ts';
 import type { KvOperations } from '../../kv/kv-operations.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { MemoryLine, MemoryLines } from '../prompt/build-prompt.ts';

@@ -1,6 +1,6 @@
 import type { BlockStore } from '../../kv/block-store.ts';
 import { kvBytes } from '../../engine/sequence-state.ts';
-import { evictionName } from '../../kv/eviction.ts';
+import { evictionName } from '../../kv/eviction-rule-and-share.ts';
 import { quantisedCellBytes } from '../../kv/quantised-block.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type BuiltPrompt, type MemoryLines, type PrefixParts, prefixParts } from '../prompt/build-prompt.ts';

@@ -2,7 +2,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { DiskTiming } from '../../kv/block-store.ts';
-import type { Eviction } from '../../kv/eviction.ts';
+import type { Eviction } from '../../kv/eviction-rule-and-share.ts';
 import type { KvStore } from '../../kv/kv-disk-store.ts';
 import type { KvOperations } from '../../kv/kv-operations.ts';
 import type { PrefillRecord, StoreType } from '../../store/records/prefill-record.ts';

@@ -2,7 +2,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
-import { type Eviction, keptTokens } from '../../kv/eviction.ts';
+import { type Eviction, keptTokens } from '../../kv/eviction-rule-and-share.ts';
 import type { KvStore } from '../../kv/kv-disk-store.ts';
 import type { TurnContext } from './prefill-strategy.ts';
 

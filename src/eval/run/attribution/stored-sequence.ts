@@ -1,5 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { type Eviction, parseEviction } from '../../../kv/eviction.ts';
+import { type Eviction, parseEviction } from '../../../kv/eviction-rule-and-share.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { PrefillRecord, StoreType } from '../../../store/records/prefill-record.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
