@@ -10,7 +10,7 @@ export type CellFacts = Pick<ModelHeader, Shape | Positions | 'isRecurrent' | 'i
 
 /** Architectures with KV layout and rotation verified by this project, bit by bit. */
 const KV_ARCHITECTURES = ['llama', 'qwen2', 'qwen3', 'qwen3moe', 'gemma3'];
-/** Those with sliding windows, and the fewest layers of which one has full attention. */
+/** Those with sliding windows. In a model of fewer layers than this, no layer has full attention. */
 const WINDOWED_ARCHITECTURES: Readonly<Record<string, number>> = { gemma3: 6 };
 
 /**

@@ -93,7 +93,7 @@ export class NativeSequence implements SavableSequence {
   /**
    * Erases everything from a position on. There must be a cell directly before the position, unless it is 0. If llama.cpp no longer
    * has what the kept tokens need, returns to the mark, or evaluates them again. node-llama-cpp would also do that, but it may use
-   * the state of other tokens after a load, and may continue a sliding window of which cells are missing.
+   * the state of other tokens after a load, and may go on although cells of a sliding window are missing.
    */
   async truncate(position: number): Promise<void> {
     const marked = this.#marked !== undefined && this.#marked <= position ? this.#marked : undefined;

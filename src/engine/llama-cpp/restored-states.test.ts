@@ -8,7 +8,7 @@ const prompt = Array.from({ length: 260 }, (_, index) => ((index * 37 + index * 
 const question = prompt.slice(-20);
 const answer = [5, 6, 7, 8];
 
-/** Models of which llama.cpp saves more than cells, or not all cells. */
+/** Models whose saved state holds more than cells, or not all cells. */
 describe.each(['tiny-gemma3-window-32', 'tiny-lfm2'])('%s', async (shape) => {
   const engine = await llamaCpp.opener({}).open({ model: `random:${shape}`, sessions: 2, contextTokens: 512 });
   const { capabilities } = engine;

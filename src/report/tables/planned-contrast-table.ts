@@ -97,7 +97,7 @@ const goldCell = (row: ModelContrast) => {
   return gold && estimateCell(gold, 1, 3);
 };
 
-/** A contrast is a difference of two differences, each of which may be noise. */
+/** Twice the noise of one difference: a contrast is the difference of two. */
 function isNoise(row: ModelContrast): boolean {
   const delta = Math.abs(measured(row)?.goldLogProb?.delta ?? 0);
   return delta > 0 && delta <= 2 * (row.results.run.logProbNoise ?? 0);

@@ -29,7 +29,7 @@ export function decided(check: CheckName, passed: boolean, evidence: string, det
   return { check, status, evidence, ...(passed && detects !== undefined ? { detects } : {}) };
 }
 
-/** The share of faulty cases of which a random sample of `n` holds at least one in 95 % of draws: `26.0 %`. */
+/** The smallest share of faulty cases that a random sample of `n` finds with 95 % certainty: `26.0 %`. */
 export function sampledShare(n: number): string {
   return `${(100 * (1 - 0.05 ** (1 / n))).toFixed(1)} %`;
 }

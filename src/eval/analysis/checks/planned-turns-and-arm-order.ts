@@ -1,15 +1,9 @@
+import type { TurnKey } from '../../../store/records/turn-record.ts';
 import { plannedTurns } from '../planned-sample.ts';
 import { type Check, decided, undecided } from './check.ts';
 
-const itemKey = ({
-  itemId,
-  repeat,
-  turn,
-}: {
-  readonly itemId: string;
-  readonly repeat: number;
-  readonly turn: number;
-}) => `${repeat}/${turn}/${itemId}`;
+const itemKey = ({ itemId, repeat, turn }: Pick<TurnKey, 'itemId' | 'repeat' | 'turn'>): string =>
+  `${repeat}/${turn}/${itemId}`;
 
 /** Sample: each planned turn has one row, each arm runs equally often in each place, the A/A twin evaluates its prompts. */
 export const sample: Check = ({ arms, answered, failed, plan }) => {

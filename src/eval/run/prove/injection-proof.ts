@@ -19,7 +19,7 @@ import {
 } from './expected-cells.ts';
 import { type CellBound, float64Cells, wrongCells } from './float64-cells.ts';
 import { cellsLeft, wrongEviction } from './evicted-tokens-proof.ts';
-import { wrongSelection, wrongShare } from './recomputed-tokens-proof.ts';
+import { countPositions, wrongSelection, wrongShare } from './recomputed-tokens-proof.ts';
 
 export interface InjectedTurn {
   readonly prefill: PrefillName;
@@ -99,7 +99,7 @@ async function wrongTokens(
   const miscounted = wrongShare(recompute, parts, recomputed);
   const missed = miscounted ?? (isScored(recompute) ? await wrongSelection(maker, recompute, parts, rounding) : null);
   if (missed !== null || selected === undefined) return missed;
-  const count = recomputed.reduce((sum, { start, end }) => sum + end - start, 0);
+  const count = countPositions(recomputed);
   return selected === count ? null : `${count} tokens were selected, not ${selected} as accounted`;
 }
 

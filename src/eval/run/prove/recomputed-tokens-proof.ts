@@ -75,13 +75,17 @@ function wrongCount(tokens: number, budget: number, run: number): string | null 
   return tokens < fewest || tokens > most ? `${tokens} tokens were selected in place of ${budget}` : null;
 }
 
+export function countPositions(ranges: readonly TokenRange[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+}
+
 /** Describes a wrong number of recomputed tokens for a rule's share; null if it is right. */
 export function wrongShare(
   selection: TokenSelection,
   { lines }: Pick<ExpectedParts, 'lines'>,
   recomputed: readonly TokenRange[],
 ): string | null {
-  const selected = recomputed.reduce((sum, { start, end }) => sum + end - start, 0);
+  const selected = countPositions(recomputed);
   if (selection.by === 'link') {
     const due = lines.slice(1).reduce((sum, { length }) => sum + Math.min(length, selection.tokens), 0);
     return wrongCount(selected, due, 1);
