@@ -80,16 +80,21 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
   });
 
   it('is shown to readers of all kinds while it goes on, and without a script', async () => {
-    // So that what is looked at stands still.
-    bench.child.kill('SIGSTOP');
     const plain = await browser.newContext({ javaScriptEnabled: false });
     const still = await plain.newPage();
-    await still.goto(new URL(links.watch(run), url).href);
-    expect(await still.textContent('[data-connection]')).toContain('reload the page for that of now');
-    const [before, planned] = [await turns(still), Number(await still.locator('progress').getAttribute('max'))];
-    expect([before > 0, before < planned]).toEqual([true, true]);
-    await expectAccessible(page);
-    bench.child.kill('SIGCONT');
+    // So that what is looked at stands still.
+    bench.child.kill('SIGSTOP');
+    let before: number;
+    try {
+      await still.goto(new URL(links.watch(run), url).href);
+      expect(await still.textContent('[data-connection]')).toContain('reload the page to update it');
+      before = await turns(still);
+      const planned = Number(await still.locator('progress').getAttribute('max'));
+      expect([before > 0, before < planned]).toEqual([true, true]);
+      await expectAccessible(page);
+    } finally {
+      bench.child.kill('SIGCONT');
+    }
     await until(async () => {
       await still.reload();
       return (await turns(still)) > before;
