@@ -73,7 +73,10 @@ INLINE int32x8 extend_halves(v128_t halves) {
 INLINE float8 load_halves_in_units(const uint8_t *address) {
 #if defined(__wasm_simd128__)
   // Sign, exponent and mantissa at their places in a float stand for 2^-112 of the number, subnormal ones too.
-  return (float8)((extend_halves(wasm_v128_load(address)) << 13) & (int32_t)0x8fffe000);
+  const v128_t halves = wasm_v128_load(address), low = wasm_i16x8_shl(halves, 13);
+  const v128_t high = wasm_i16x8_shr(halves, 3) & wasm_i16x8_splat((int16_t)0x8fff);
+  return (float8)both(wasm_i16x8_shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11),
+                      wasm_i16x8_shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15));
 #elif defined(__x86_64__)
   return (float8)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)address));
 #else
@@ -86,8 +89,13 @@ INLINE float8 load_halves_in_units(const uint8_t *address) {
 #endif
 }
 
-// Rounds to the nearest, ties to even; what is too large is not finite.
-INLINE int16x8 halves_of(float8 numbers) {
+// Numbers in half precision, without their signs. Rounds to the nearest, ties to even; what is too large is not finite.
+struct halves {
+  int16x8 magnitudes;
+  int16x8 signs;
+};
+
+INLINE struct halves halves_of(float8 numbers) {
 #if defined(__wasm_simd128__)
   const int32x8 bits = (int32x8)numbers;
   // 2^13 times the power of two of the number, at least that of the smallest normal half. Adding it leaves the eleven bits
@@ -100,18 +108,22 @@ INLINE int16x8 halves_of(float8 numbers) {
   // Those are the lower 16 bits and the exponent the upper ones, 2^7 times: lower + 8 * upper is a half but for its bias.
   const v128_t weights = wasm_i32x4_const_splat(0x00080001), bias = wasm_i32x4_const_splat(0x1f800);
   for (int i = 0; i < 2; i++) sums[i] = wasm_i32x4_sub(wasm_i32x4_dot_i16x8(sums[i], weights), bias);
-  // Narrowing keeps the sign; what is too large becomes 0x7fff, which is no finite half either.
-  const v128_t sign = wasm_i16x8_narrow_i32x4(signs[0], signs[1]) & wasm_i16x8_const_splat((int16_t)0x8000);
-  return (int16x8)(wasm_i16x8_narrow_i32x4(sums[0], sums[1]) | sign);
-#elif defined(__x86_64__)
-  return (int16x8)_mm256_cvtps_ph((__m256)numbers, _MM_FROUND_TO_NEAREST_INT);
+  // What is too large becomes 0x7fff, which is no finite half either; narrowing keeps the sign.
+  return (struct halves){
+      .magnitudes = (int16x8)wasm_i16x8_narrow_i32x4(sums[0], sums[1]),
+      .signs = (int16x8)wasm_i16x8_narrow_i32x4(signs[0], signs[1]) & (int16_t)0x8000,
+  };
+#else
+#if defined(__x86_64__)
+  const int16x8 bits = (int16x8)_mm256_cvtps_ph((__m256)numbers, _MM_FROUND_TO_NEAREST_INT);
 #else
   float32x4_t floats[2];
   memcpy(floats, &numbers, sizeof floats);
   const float16x4_t halves[] = {vcvt_f16_f32(floats[0]), vcvt_f16_f32(floats[1])};
   int16x8 bits;
   memcpy(&bits, halves, sizeof bits);
-  return bits;
+#endif
+  return (struct halves){.magnitudes = bits & 0x7fff, .signs = bits & (int16_t)0x8000};
 #endif
 }
 
@@ -136,9 +148,10 @@ INLINE float8 load_numbers(enum number_type type, const uint8_t *address) {
 
 INLINE void store_numbers(enum number_type type, uint8_t *address, float8 numbers, struct largest *largest) {
   if (type == F16) {
-    int16x8 halves = halves_of(numbers);
-    largest->halves = larger_halves(largest->halves, halves & 0x7fff);
-    memcpy(address, &halves, sizeof halves);
+    const struct halves halves = halves_of(numbers);
+    const int16x8 bits = halves.magnitudes | halves.signs;
+    largest->halves = larger_halves(largest->halves, halves.magnitudes);
+    memcpy(address, &bits, sizeof bits);
   } else {
     largest->floats |= ((int32x8)numbers & 0x7fffffff) > LARGEST_FLOAT;
     memcpy(address, &numbers, sizeof numbers);

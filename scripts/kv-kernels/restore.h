@@ -44,8 +44,8 @@ INLINE void store_scaled(enum number_type type, uint8_t *target, int16x8 levels,
     memcpy(target, &numbers, sizeof numbers);
     return;
   }
-  const int16x8 halves = halves_of(numbers);
-  const int16x8 finite = smaller_halves(halves & 0x7fff, (int16x8){0} + LARGEST_HALF) | (halves & (int16_t)0x8000);
+  const struct halves halves = halves_of(numbers);
+  const int16x8 finite = smaller_halves(halves.magnitudes, (int16x8){0} + LARGEST_HALF) | halves.signs;
   memcpy(target, &finite, sizeof finite);
 }
 
