@@ -73,6 +73,7 @@ it.each([
   [{ categories: ['names', 'names'] }, 'plannedContrast.categories expected two different categories'],
   [{ metric: 'goldLogProb' }, 'plannedContrast.metric "goldLogProb" is no metric in %'],
   [{ reference: 'dki-blocks' }, 'plannedContrast.reference expected another arm'],
+  [{ arm: 'dki-block' }, 'plannedContrast.arm "dki-block" is no arm: did you mean dki-blocks?'],
 ])('a contrast with %j is refused', async (changes, message) => {
   const ended = await bench(writeData('wrong', { ...contrast, ...changes }), '--out', 'none', '--quiet');
   expect(ended.stderr).toContain(message);

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../../config/bench-config.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { didYouMean } from '../../../base/nearest-name.ts';
 import { type RunDatasets, readRunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { writeText } from '../../../data/write-lines.ts';
@@ -11,6 +13,7 @@ import {
   requireCalibrationFor,
 } from '../../../models/embedding/gating-calibration.ts';
 import type { ArmNotRun } from '../../../store/records/run-description.ts';
+import type { PlannedContrast } from '../../../store/records/planned-contrast.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { type Arm, armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
@@ -126,12 +129,23 @@ async function validate(prepared: Omit<PreparedSuite, typeof Symbol.asyncDispose
     if (metric !== undefined) requirePrimary(metric, registeredMetrics(), name);
   }
   for (const { name, declared } of dataset.parts) {
-    const metric = declared.plannedContrast?.metric;
-    if (metric !== undefined) requireContrastMetric(metric, registeredMetrics(), name);
+    const { plannedContrast } = declared;
+    if (plannedContrast === undefined) continue;
+    requireContrastMetric(plannedContrast.metric, registeredMetrics(), name);
+    requireContrastArms(plannedContrast, arms, name);
   }
   const asking = { engine: parts.engine, rules: promptRules(settings) };
   await requireFittingQueries(users, dataset, arms, asking);
   await requireFittingSinks(users, arms, asking);
   if (begun !== undefined) await requireSameInputs(begun, settings, dataset, parts);
   if (calibration) requireCalibrationFor(calibration, await parts.embeddings.info());
+}
+
+/** Checks that the arms of a planned contrast exist; the run need not have them. @throws BenchError `bad-data` */
+function requireContrastArms({ arm, reference }: PlannedContrast, arms: readonly Arm[], place: string): void {
+  for (const [field, name] of Object.entries({ arm, reference })) {
+    if (armRegistry.has(name) || arms.some(({ traits }) => traits.name === name)) continue;
+    const message = `${place}: plannedContrast.${field} ${JSON.stringify(name)} is no arm${didYouMean(name, armRegistry.names)}`;
+    throw new BenchError('bad-data', message, 'dki-bench list arms shows them all');
+  }
 }
