@@ -15,7 +15,7 @@ export interface TokenMeter {
   readonly lost?: number;
 }
 
-const zeroMeter: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0 };
+export const zeroMeter: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0 };
 
 export class TokenCounter {
   reading = zeroMeter;

@@ -13,7 +13,7 @@ import {
 import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './memory-system.ts';
 import type { ConversationLog, LoggedAction } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
-import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
+import type { ComputeBlock, Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { chooseAnswerPrefix, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
 import {
   buildPrompt,
@@ -46,6 +46,8 @@ export interface SystemParts {
   /** Null: turns are not logged. */
   readonly log: ConversationLog | null;
   readonly rules: Omit<PromptRules, 'windowTokens'>;
+  /** Computes blocks that other systems may have computed before. Default: this system's own are computed. */
+  readonly computeBlock?: ComputeBlock;
   readonly topK: number;
   /** Memories that score lower are not retrieved; −1 retrieves all. */
   readonly threshold: number;

@@ -10,7 +10,7 @@ import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor
 import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
 import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
 import { JoinedBlocksPrefill } from './prefill/joined-blocks-prefill.ts';
-import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
+import type { ComputeBlock, OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { SystemParts } from './answer-turn.ts';
 
 /** The parts of a system that injects memories as KV. */
@@ -100,7 +100,8 @@ const defaults = {
 } as const;
 
 /** The parts with defaults filled in. */
-type Settings = Required<Omit<DKISystemParts, 'evict' | 'gating' | 'retrievals'>> & {
+type Settings = Required<Omit<DKISystemParts, 'evict' | 'gating' | 'retrievals' | 'computeBlock'>> & {
+  readonly computeBlock?: ComputeBlock;
   readonly evict: Eviction | null;
   readonly gating: DKISystemParts['gating'] | null;
 };
@@ -132,13 +133,13 @@ function injectionRules({ rules, preferencesOnly, prefill }: Settings): SystemPa
 }
 
 async function openStrategy(engine: Engine, parts: Settings): Promise<PrefillStrategy> {
-  const { openStore, rules, prefill, evict, keptAs, keepsSession, kv } = parts;
+  const { openStore, rules, prefill, evict, keptAs, keepsSession, kv, computeBlock } = parts;
   if (evict !== null) requireGaps(engine);
   const { store, diskTiming } = await openStore(engine);
   const shared = { engine, kv, evict, keptAs, template: `${rules.template ?? 'plain'}/${rules.labels}` };
   if (prefill === 'prefix') return new ExactPrefixPrefill({ ...shared, store, keepsSession });
   const blocks = kv.openBlocks(store, store.stats().maxBytes, diskTiming, keptAs);
-  return new JoinedBlocksPrefill({ ...shared, store: blocks, recipe: prefill });
+  return new JoinedBlocksPrefill({ ...shared, store: blocks, recipe: prefill, computeBlock });
 }
 
 /** @throws BenchError `unsupported` if the engine does not accept gaps between positions */

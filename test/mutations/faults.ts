@@ -24,6 +24,7 @@ const faultsIn = (name: FaultClass, file: string, planted: readonly Planted[]): 
 const TAKE_USER_TURNS = 'src/eval/run/turns/take-user-turns.ts';
 const ANSWER_TURN = 'src/systems/answer-turn.ts';
 const RECORDER = 'src/eval/run/observe/turn-recorder.ts';
+const SHARED_BLOCKS = 'src/eval/run/observe/shared-blocks.ts';
 const WRITER = 'src/eval/run/observe/write-turns.ts';
 const OBSERVER = 'src/eval/run/observe/post-turn-measurements.ts';
 const SCORES = 'src/eval/analysis/metrics/score-turn.ts';
@@ -168,7 +169,7 @@ export const faults: readonly Fault[] = [
     },
     {
       name: 'own time is not counted',
-      find: 'return { ms: now - this.#start, ownMs: now - this.#start - watchedMs };',
+      find: 'return { ms: now - this.#start + this.chargedMs, ownMs: now - this.#start - watchedMs };',
       replace: 'return { ms: watchedMs, ownMs: 0.2 };',
     },
     {
@@ -180,6 +181,23 @@ export const faults: readonly Fault[] = [
       name: 'retrieval is left out of the total',
       find: 'const total = retrieveMs + totalMs;',
       replace: 'const total = totalMs;',
+    },
+  ]),
+  ...faultsIn('reuse', SHARED_BLOCKS, [
+    {
+      name: 'tokens of shared blocks are not charged',
+      find: 'evaluated: found.evaluated }',
+      replace: 'evaluated: 0 }',
+    },
+    {
+      name: 'the time of shared blocks is not charged',
+      find: 'chargedMs: found.ms }',
+      replace: 'chargedMs: 0 }',
+    },
+    {
+      name: 'blocks are shared between users',
+      find: 'if (this.#userId !== userId) this.clear();',
+      replace: 'void userId;',
     },
   ]),
   ...faultsIn('clock', ANSWER_TURN, [

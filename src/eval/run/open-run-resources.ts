@@ -24,6 +24,7 @@ import { planUsers } from './plan/plan-users.ts';
 import { shardUsers } from './plan/shards.ts';
 import type { PreparedSuite } from './plan/prepare-suite.ts';
 import { TurnSample } from './prove/turn-sample.ts';
+import { SharedBlocks } from './observe/shared-blocks.ts';
 import { TurnRecorder } from './observe/turn-recorder.ts';
 import { PhaseTotals } from './phase-times-and-tokens.ts';
 import { type Claims, claimOrder } from './workers/claims.ts';
@@ -57,7 +58,8 @@ export async function openRunResources(
   const { retriever } = retrievalRecorder;
   const keepsTexts = { storesTexts: storesTexts(run) };
   const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
-  const arms = await openArms(prepared, run.id, keeper);
+  const sharedBlocks = new SharedBlocks(engine);
+  const arms = await openArms(prepared, run.id, keeper, sharedBlocks);
   const traits = prepared.arms.map((arm) => arm.traits);
   // A run that began without a sample of control items goes on without one.
   const controls = run.dataset.controlItems === undefined ? undefined : drawControlItems(users, traits, seed);
@@ -91,7 +93,8 @@ export async function openRunResources(
     controls,
     controlUsers: await controlUsers(users),
     embeddings,
-    clock: new PhaseTotals(engine, embeddings),
+    sharedBlocks,
+    clock: new PhaseTotals(sharedBlocks, embeddings),
     scoring: await engine.openSession(`${run.id}/probe`),
     scoresAnswers: suite.scoresAnswers ?? false,
     reserveTokens: reserveFor(engine.info.contextTokens, settings.reserve),
@@ -133,13 +136,18 @@ function itemsPerUser({ settings: { limit }, users }: PreparedSuite): number | u
 }
 
 /** Opens every arm. Arms that keep their session have one each; all others share one. */
-async function openArms({ arms, parts, settings, stores }: PreparedSuite, runId: string, memories: MemoryKeeper) {
+async function openArms(
+  { arms, parts, settings, stores }: PreparedSuite,
+  runId: string,
+  memories: MemoryKeeper,
+  blocks: SharedBlocks,
+) {
   const shared = await parts.engine.openSession(runId);
   const open: OpenArm[] = [];
   for (const arm of arms) {
     const { name, keepsSession } = arm.traits;
     const session = keepsSession ? await parts.engine.openSession(`${runId}/${name}`) : shared;
-    const recorder = new TurnRecorder(parts.engine);
+    const recorder = new TurnRecorder(parts.engine, blocks);
     const retrievals = new RetrievalCounts();
     const openSystem = (counts: RetrievalCounts): BenchSystem => {
       const shared = { ...systemParts(parts, session, settings, memories), retrievals: counts };

@@ -8,12 +8,14 @@ import type { KvOperations } from '../../kv/kv-operations.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { MemoryLine, MemoryLines } from '../prompt/build-prompt.ts';
 import { computeExactly, holdsTokens, requireInSession, requireTokens } from './verify-kv-tokens.ts';
-import type { KvParts } from './prefill-strategy.ts';
+import type { ComputeBlock, KvParts } from './prefill-strategy.ts';
 import { sinkTokens } from './sink-tokens.ts';
 
 export interface BlockContext extends KvParts<BlockStore> {
   /** Computes missing blocks; its meter counts their tokens. */
   readonly session: EngineSession;
+  /** Default: every block is computed. */
+  readonly computeBlock?: ComputeBlock | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -25,6 +27,8 @@ export interface GatheredBlock {
   readonly origin: 'computed' | 'memory' | 'disk';
   /** 0 if the block was found in the store. */
   readonly computeMs: number;
+  /** The part of `computeMs` that an earlier turn of another arm spent, whose block this is. */
+  readonly chargedMs: number;
 }
 
 export interface GatheredBlocks {
@@ -67,7 +71,7 @@ export async function gatherBlocks(
   const whole = await gatherBlock(context, userId, wanted, () => session.clear());
   const cells = cutContext(whole.state, header.length, making, context.kv);
   // Blocks must attend to the header as it is stored. A header just computed is in the session, unless it was quantised.
-  let holdsFront = whole.origin === 'computed' && context.keptAs === 'f16';
+  let holdsFront = isInSession(whole) && context.keptAs === 'f16';
   const beginBlock = async (): Promise<void> => {
     // After a mere truncation, an engine with a prefix cache could reuse the previous block.
     const truncates = holdsFront && engine.capabilities.prefixCache === null;
@@ -82,12 +86,18 @@ export async function gatherBlocks(
     const gathered = await gatherBlock(context, userId, block, beginBlock);
     blocks.push(gathered);
     if (gathered.origin !== 'computed') continue;
-    holdsFront = true;
+    if (isInSession(gathered)) holdsFront = true;
     builtTokens += block.neighbour.length + block.tokenIds.length;
   }
   const computeMs = [whole, ...blocks].reduce((sum, block) => sum + block.computeMs, 0);
-  const findMs = performance.now() - begin - computeMs;
+  const chargedMs = [whole, ...blocks].reduce((sum, block) => sum + block.chargedMs, 0);
+  const findMs = performance.now() - begin - (computeMs - chargedMs);
   return { header: { ...whole, state: cells.header }, sink: cells.sink, blocks, builtTokens, findMs, computeMs };
+}
+
+/** True if the session holds the block and what it attends to, because it has just been computed there. */
+function isInSession({ origin, chargedMs }: GatheredBlock): boolean {
+  return origin === 'computed' && chargedMs === 0;
 }
 
 function wantedBlocks(
@@ -108,7 +118,7 @@ function wantedBlocks(
 
 /** Finds or computes a block. @param beginSession makes the session hold exactly the `front` tokens */
 async function gatherBlock(
-  { engine, session, store, kv, template, keptAs, signal }: BlockContext,
+  { engine, session, store, kv, template, keptAs, computeBlock = computeAlone, signal }: BlockContext,
   userId: string,
   { part, front, neighbour, tokenIds, memoryIds, evict }: WantedBlock,
   beginSession: () => Promise<void>,
@@ -123,7 +133,8 @@ async function gatherBlock(
   const found = await store.find(userId, key);
   if (found !== undefined) {
     const { state, tier } = found;
-    if (holdsTokens(state, start, tokenIds, evict)) return { key, start, state, origin: tier, computeMs: 0 };
+    if (holdsTokens(state, start, tokenIds, evict))
+      return { key, start, state, origin: tier, computeMs: 0, chargedMs: 0 };
     await store.reject(userId, key);
   }
   const begin = performance.now();
@@ -131,14 +142,20 @@ async function gatherBlock(
     await beginSession();
     await session.evaluate([...neighbour, ...tokenIds], { signal });
     await requireInSession(session, ids);
-    using cells = await session.exportCells({ start, end: ids.length });
+    const cells = await session.exportCells({ start, end: ids.length });
     requireTokens(cells.tokenIds, tokenIds);
-    const block = evict === null ? cells : kv.evict(cells, evict);
-    return store.keep({ userId, key, tokens: tokenIds.length, memoryIds }, block);
+    if (evict === null) return cells;
+    using _ = cells;
+    return kv.evict(cells, evict);
   };
-  const state = await computeExactly(compute, store);
-  return { key, start, state, origin: 'computed', computeMs: performance.now() - begin };
+  const computed = await computeExactly(() => computeBlock(userId, key, compute), store);
+  using block = computed.state;
+  const state = store.keep({ userId, key, tokens: tokenIds.length, memoryIds }, block);
+  const { chargedMs } = computed;
+  return { key, start, state, origin: 'computed', computeMs: performance.now() - begin + chargedMs, chargedMs };
 }
+
+const computeAlone: ComputeBlock = async (_userId, _key, compute) => ({ state: await compute(), chargedMs: 0 });
 
 /** Cuts the cells of one evaluation into header, front (which blocks attend to; null for none) and kept sink tokens. */
 function cutContext(

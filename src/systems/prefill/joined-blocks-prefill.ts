@@ -11,6 +11,7 @@ import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
 import { joinAndRecompute, type PlacedBlocks } from './join-and-recompute.ts';
 import { countTokens } from './select-tokens-to-recompute.ts';
 import {
+  type ComputeBlock,
   type KvParts,
   type PrefillAccount,
   type Prefilled,
@@ -22,6 +23,7 @@ import { prefillAsText } from './text-prefill.ts';
 /** Settings of joined blocks. A recipe that recomputes tokens cannot be combined with eviction. */
 export interface JoinedBlocksOptions extends KvParts<BlockStore> {
   readonly recipe: JoinRecipe;
+  readonly computeBlock?: ComputeBlock | undefined;
 }
 
 /**

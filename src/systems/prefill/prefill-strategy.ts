@@ -1,5 +1,6 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
+import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { DiskTiming } from '../../kv/block-store.ts';
 import type { Eviction } from '../../kv/eviction-rule-and-share.ts';
@@ -57,6 +58,16 @@ export interface PrefillStrategy {
   /** Frees memory; files on disk stay. */
   dispose?(): void;
 }
+
+/**
+ * Computes a block, or returns what an earlier turn of another arm computed for the same user and key. That turn's work is then
+ * charged to this one: `chargedMs` is the time that it took, 0 for a block computed now. The caller owns the state.
+ */
+export type ComputeBlock = (
+  userId: string,
+  key: string,
+  compute: () => Promise<SequenceState>,
+) => Promise<{ readonly state: SequenceState; readonly chargedMs: number }>;
 
 export interface KvParts<Store> {
   readonly engine: Engine;

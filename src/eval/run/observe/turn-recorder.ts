@@ -2,11 +2,12 @@ import { BenchError } from '../../../base/bench-error.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession, Generation, GenerationLimits } from '../../../engine/engine-session.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import { meterDifference } from '../../../engine/token-meter.ts';
+import { meterDifference, meterSum } from '../../../engine/token-meter.ts';
 import { kvOperations } from '../../../kv/kv-operations.ts';
 import type { SystemParts } from '../../../systems/answer-turn.ts';
-import type { OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
+import type { ComputeBlock, OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
+import { SharedBlocks } from './shared-blocks.ts';
 
 export interface RecordedGeneration {
   /** The engine's session, not the recorded one. */
@@ -17,7 +18,7 @@ export interface RecordedGeneration {
   readonly given: Generation;
 }
 
-/** Times are in milliseconds. */
+/** Times are in milliseconds, and include those of shared blocks that were charged. */
 export interface RecordedTurn {
   /** From the call to the first token of the last generation; null if nothing was generated. */
   readonly firstTokenMs: number | null;
@@ -26,7 +27,7 @@ export interface RecordedTurn {
   readonly outerMs: number;
   /** Time outside watched calls, spent by the system itself, until the first token; until the end if there is none. */
   readonly ownMs: number;
-  /** Prompt tokens that the engine evaluated, over all its sessions; null if it does not count them. */
+  /** Prompt tokens that the engine evaluated, over all its sessions, and charged ones; null if it does not count them. */
   readonly evaluated: number | null;
   /** Tokens that ran through the model's first layers alone. */
   readonly firstLayers: number;
@@ -58,6 +59,8 @@ export function watchCalls<T extends object>(target: T, watch: Watch, replaced: 
 class OpenWork {
   generation: RecordedGeneration | null = null;
   readonly #start = performance.now();
+  /** Time of blocks that another arm's turn computed. */
+  chargedMs = 0;
   /** Time in ended calls; overlapping calls count once. */
   #watchedMs = 0;
   #calls = 0;
@@ -85,13 +88,13 @@ class OpenWork {
   #now(): { readonly ms: number; readonly ownMs: number } {
     const now = performance.now();
     const watchedMs = this.#watchedMs + (this.#calls > 0 ? now - this.#since : 0);
-    return { ms: now - this.#start, ownMs: now - this.#start - watchedMs };
+    return { ms: now - this.#start + this.chargedMs, ownMs: now - this.#start - watchedMs };
   }
 }
 
 /** Wraps engine, store and memories of an arm's system: times calls, refuses them outside turns and declared work. */
 export class TurnRecorder {
-  readonly #engine: Engine;
+  readonly #blocks: SharedBlocks;
   /** First-layer engines that the system has opened, with the token count of each at the start of the turn. */
   readonly #early = new Map<Engine, number>();
   #open: OpenWork | undefined;
@@ -99,8 +102,9 @@ export class TurnRecorder {
   #tried: { readonly turn: string | undefined; readonly times: number } = { turn: undefined, times: 0 };
   #aheadTokens: number | null = 0;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  /** @param blocks default: none are shared with another arm */
+  constructor(engine: Engine, blocks = new SharedBlocks(engine)) {
+    this.#blocks = blocks;
   }
 
   get refused(): number {
@@ -117,6 +121,7 @@ export class TurnRecorder {
       ...parts,
       open: () => opened,
       memories: watchCalls(parts.memories, this.#watch),
+      computeBlock: this.#computeBlock,
       kv: watchCalls(kv, this.#watch, { openBlocks: (...given) => watchCalls(kv.openBlocks(...given), this.#watch) }),
       openStore: async (engine) => {
         const { store, ...others } = await this.#watch(() => openStore(engine));
@@ -139,6 +144,7 @@ export class TurnRecorder {
 
   #recordedSession(session: EngineSession): EngineSession {
     return watchCalls(session, this.#watch, {
+      meter: async () => meterSum(await session.meter(), this.#blocks.charged),
       generate: (...given) => this.#watch(() => this.#generate(session, ...given)),
     });
   }
@@ -148,13 +154,13 @@ export class TurnRecorder {
     const isAgain = turn !== undefined && this.#tried.turn === turn;
     this.#tried = { turn, times: isAgain ? this.#tried.times + 1 : 1 };
     const aheadTokens = this.#aheadTokens;
-    const before = await this.#engine.meter();
+    const before = await this.#blocks.meter();
     for (const early of this.#early.keys()) this.#early.set(early, await countEvaluated(early));
     const start = performance.now();
     const { value, open, times } = await this.#run(work);
-    const outerMs = performance.now() - start;
+    const outerMs = performance.now() - start + open.chargedMs;
     this.#aheadTokens = 0;
-    const { evaluated } = meterDifference(await this.#engine.meter(), before);
+    const { evaluated } = meterDifference(await this.#blocks.meter(), before);
     let firstLayers = 0;
     for (const [early, earlier] of this.#early) firstLayers += (await countEvaluated(early)) - earlier;
     const counted = { evaluated, firstLayers, tries: this.#tried.times, aheadTokens };
@@ -170,9 +176,9 @@ export class TurnRecorder {
 
   /** Runs preparation between two turns. Its tokens are counted for the next turn. */
   async preparation<T>(work: () => Promise<T>): Promise<T> {
-    const before = await this.#engine.meter();
+    const before = await this.#blocks.meter();
     const { value } = await this.#run(work);
-    const { evaluated } = meterDifference(await this.#engine.meter(), before);
+    const { evaluated } = meterDifference(await this.#blocks.meter(), before);
     this.#aheadTokens = evaluated === null || this.#aheadTokens === null ? null : this.#aheadTokens + evaluated;
     return value;
   }
@@ -200,6 +206,13 @@ export class TurnRecorder {
     } finally {
       if (!isPending) open.leave();
     }
+  };
+
+  readonly #computeBlock: ComputeBlock = async (userId, key, compute) => {
+    const open = this.#requireOpen();
+    const block = await this.#blocks.get(userId, key, compute);
+    open.chargedMs += block.chargedMs;
+    return block;
   };
 
   async #generate(session: EngineSession, ...[suffix, limits, options]: Parameters<EngineSession['generate']>) {

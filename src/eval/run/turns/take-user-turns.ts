@@ -60,7 +60,7 @@ export class UserTurns {
 
   /** @param onTurn called after every turn @throws the reason of `signal`; finished items are stored */
   async run(prover: TurnProver, onTurn: () => void, signal: AbortSignal): Promise<void> {
-    const { arms, clock, controls, embeddings, keeper, settings, sharesStore } = this.#bench;
+    const { arms, clock, controls, embeddings, keeper, settings, sharedBlocks, sharesStore } = this.#bench;
     const { repeats } = settings;
     const { items } = this.#user;
     for (let repeat = 0; repeat < repeats; repeat++) {
@@ -69,6 +69,7 @@ export class UserTurns {
       await keeper.reset();
       this.#order.clear();
       for (const { retrievals } of arms) retrievals.clear();
+      sharedBlocks.clear();
       if (!sharesStore) {
         this.#prompts.clear();
         for (const { system, recorder } of arms) await recorder.declared(() => system.reset());

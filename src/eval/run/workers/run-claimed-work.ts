@@ -54,7 +54,7 @@ export async function runClaimedWork(
 
 /** Probes the open arms of a run; null if the run has none to probe. */
 export async function probeOpenArms(
-  { arms, database, engine, keeper, runId, users, settings }: RunBench,
+  { arms, database, sharedBlocks, keeper, runId, users, settings }: RunBench,
   signal: AbortSignal,
   onStep?: (done: number, total: number) => void,
 ): Promise<IsolationProbe | null> {
@@ -66,7 +66,7 @@ export async function probeOpenArms(
   const questions = users.reduce((sum, { items }) => sum + items.length, 0);
   // Deletes the sessions of an interrupted probe.
   new SessionRepository(database).deleteBeginningWith(sessionPrefix(runId));
-  const subject = { runId, engine, keeper, systems, topK, threshold };
+  const subject = { runId, engine: sharedBlocks, keeper, systems, topK, threshold };
   let done = 0;
   const onAnswer = (): void => onStep?.(++done, systems.length * probeTurns(questions));
   // The meter of each arm must book what the probe evaluates.
