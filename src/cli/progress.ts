@@ -2,7 +2,7 @@ import type { WriteStream } from 'node:tty';
 import ora from 'ora';
 import type { Progress } from '../eval/run/bench-hooks.ts';
 import type { RunEstimate } from '../eval/run/plan/run-estimate.ts';
-import { durationText } from '../render/format-number.ts';
+import { countText, durationText } from '../render/format-number.ts';
 import type { DownloadProgress } from '../models/hub/download-file.ts';
 
 const phases: Readonly<Record<Exclude<Progress['phase'], 'turns'>, string>> = {
@@ -31,8 +31,7 @@ function roundDuration(ms: number): string {
 
 /** Size and estimated time of a run: `20 users, 240 questions, 2,640 turns: about 52 min; --limit 60 for 13 min`. */
 export function estimateLine({ users, questions, turns, ms, smaller }: RunEstimate): string {
-  const count = (n: number, one: string) => `${n.toLocaleString('en-US')} ${one}${n === 1 ? '' : 's'}`;
-  const counts = [count(users, 'user'), count(questions, 'question'), count(turns, 'turn')].join(', ');
+  const counts = [countText(users, 'user'), countText(questions, 'question'), countText(turns, 'turn')].join(', ');
   const less = smaller === null ? '' : `; --limit ${smaller.limit} for ${roundDuration(smaller.ms)}`;
   return `${counts}: about ${roundDuration(ms)}${less}`;
 }

@@ -1,5 +1,5 @@
 import { printable } from './escape-control-characters.ts';
-import { groupedNumber } from './format-number.ts';
+import { countText } from './format-number.ts';
 
 const LISTED_CHARACTERS = 120;
 /** Length of an escape such as `&quot;` or `\u202e`. */
@@ -32,7 +32,7 @@ export function cutForPage(text: string, mostBytes: number) {
 }
 
 export function cutRemark(left: number): string {
-  return `… ${groupedNumber(left)} more character${left === 1 ? '' : 's'}, all in the raw JSON`;
+  return `… ${countText(left, 'more character')}, all in the raw JSON`;
 }
 
 /** Shortens a text for a row of a list, and makes its control characters visible. */

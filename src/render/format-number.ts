@@ -20,12 +20,12 @@ export function formatProbability(p: number): string {
   return p < 0.001 ? '<.001' : p.toFixed(3).replace(/^0/, '');
 }
 
-/** `1 memory`, `2 memories` */
-export const countText = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
-
 /** A whole number in groups of three: `4,400`. Not by `toLocaleString`, whose first call is slow. */
 export const groupedNumber = (value: number): string => String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+
+/** `1 memory`, `2,000 memories` */
+export const countText = (count: number, one: string, many = `${one}s`): string =>
+  `${groupedNumber(count)} ${count === 1 ? one : many}`;
 
 /** A duration for readers: `1 min 20 s`. */
 export function durationText(ms: number): string {

@@ -1,3 +1,4 @@
+import { countText } from '../../render/format-number.ts';
 import { type Content, type Look, type Phrase, plainText, type Section, textBlocks, type TokenSpan } from '../../render/section.ts'; // prettier-ignore
 import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
 import { segmentName } from './segment-positions.ts';
@@ -50,7 +51,7 @@ function segmentContent(difference: SegmentDifference, here: string, there: stri
     case 'same': {
       const { moved, origins, tokens } = difference;
       const notes = [
-        `${tokens} token${tokens === 1 ? '' : 's'}`,
+        countText(tokens, 'token'),
         moved === undefined ? '' : `position ${moved.here} here, ${moved.there} there`,
         origins === undefined ? '' : `${originNames[origins.here]} here, ${originNames[origins.there]} there`,
       ];

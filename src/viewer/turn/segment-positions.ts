@@ -1,3 +1,4 @@
+import { countText } from '../../render/format-number.ts';
 import type { PromptSegment, SegmentRole } from '../../store/records/prompt-info.ts';
 import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
 
@@ -60,5 +61,5 @@ export function segmentName({ role, memoryId }: Pick<PromptSegment, 'role' | 'me
 /** `8 tokens from 14`, or `8 tokens from cell 20, position 14`. */
 export function segmentPlace({ tokenIds, cell, position }: SegmentWithPosition): string {
   const place = cell === position ? `from ${cell}` : `from cell ${cell}, position ${position}`;
-  return `${tokenIds.length} token${tokenIds.length === 1 ? '' : 's'} ${place}`;
+  return `${countText(tokenIds.length, 'token')} ${place}`;
 }
