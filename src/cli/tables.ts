@@ -7,11 +7,13 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { hasEnded, resultsOf, resultsOfRuns } from '../eval/analysis/results-from-stored-turns.ts';
 import { findRuns } from '../eval/analysis/find-runs.ts';
 import { isUnfinished, unfinishedResults } from '../eval/analysis/unfinished-run-results.ts';
+import { pictureFile, renderFigure } from '../render/figure.ts';
 import { tableAsJson } from '../render/table-json.ts';
 import { printable, printableJson } from '../render/escape-control-characters.ts';
 import { lackOfProof, progressText } from '../report/validity-caveats.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { checkReport, renderers, writeReport } from '../report/report-files.ts';
+import { modelSizeFigure } from '../report/figures/category-figure.ts';
 import { findTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
 import { type TurnFormat, turnFormats, turnLines } from '../report/export-turns.ts';
 import type { BenchDatabase } from '../store/database.ts';
@@ -35,7 +37,7 @@ import { openStoredRuns } from './stored-runs.ts';
 const CHUNK_CHARACTERS = 65_536;
 
 type TablesFlags = Readonly<
-  Partial<Record<'run' | 'out' | 'db' | 'table' | 'report', string> & Record<'check' | 'write', true>>
+  Partial<Record<'run' | 'out' | 'db' | 'table' | 'figure' | 'report', string> & Record<'check' | 'write', true>>
 > & { readonly perTurn?: TurnFormat; readonly format: keyof typeof renderers };
 
 export function declare(command: Command): void {
@@ -46,6 +48,7 @@ export function declare(command: Command): void {
       'name of the run, or of several suites; to draw, also several, comma-separated (default: the latest)',
     )
     .addOption(new Option('--table <name>', "table to draw (default: those of the run's suite)").choices(tableNames))
+    .option('--figure <arms>', 'SVG of the differences of these arms to text, by size of model and kind of question')
     .addOption(new Option('--format <name>', 'format of the tables').choices(Object.keys(renderers)).default('md'))
     .addOption(new Option('--per-turn <format>', 'one line per turn instead of tables').choices(turnFormats))
     .option('--check', 'compare with the report that the run wrote')
@@ -59,18 +62,21 @@ export function declare(command: Command): void {
     'tables --table 1 --format tex': 'a table of the last run, for a paper',
     'tables --run demo --check': 'do the reports agree with the stored turns?',
     'tables --table contrast --run small,large': 'the contrast that the data plan, adjusted over the models',
+    'tables --report reports/ladder --figure dki-blocks,dki-link:4 > sizes.svg': 'the same differences as a picture',
     'tables --per-turn csv': 'one line per turn: answers, metrics, tokens, times',
   });
 }
 
-async function reportTables(path: string, { table, format, check, write, ...others }: TablesFlags): Promise<number> {
+async function reportTables(path: string, given: TablesFlags): Promise<number> {
+  const { table: _table, figure: _figure, format: _format, check, write, ...others } = given;
   refuseUnusedFlags({ ...others }, 'has no effect with --report, which opens no database');
   if (check === true) return await checkReports(path);
   if (write === true) return await redrawReports(path);
-  return printTables(storedReports(path), table, format);
+  return await print(storedReports(path), given);
 }
 
-async function databaseTables({ run, table, format, perTurn, check, write, ...flags }: TablesFlags): Promise<number> {
+async function databaseTables(given: TablesFlags): Promise<number> {
+  const { run, table, figure: _figure, format: _format, perTurn, check, write, ...flags } = given;
   const config = loadBenchConfig({ flags });
   using database = openStoredRuns(config.db);
   if (perTurn !== undefined) {
@@ -89,7 +95,22 @@ async function databaseTables({ run, table, format, perTurn, check, write, ...fl
   const names = run?.split(',').map((name) => name.trim()) ?? [undefined];
   const found = names.flatMap((name) => findRuns(database, name));
   const runs = availableResults(database, found);
-  return runs.length === 0 ? exitCodes.ok : printTables(runs, table, format);
+  return runs.length === 0 ? exitCodes.ok : await print(runs, given);
+}
+
+async function print(runs: readonly RunResults[], { table, figure, format }: TablesFlags): Promise<number> {
+  return figure === undefined ? printTables(runs, table, format) : await printFigure(runs, figure);
+}
+
+/** Prints the figure of differences by size of model. @throws BenchError `not-found` if the runs have no such differences */
+async function printFigure(runs: readonly RunResults[], arms: string): Promise<number> {
+  const figure = modelSizeFigure(runs, arms.split(','));
+  if (figure === undefined) {
+    const message = `these runs have no difference to text by category for ${arms}`;
+    throw new BenchError('not-found', message, 'name arms of runs on data that plan a contrast, such as facts-en-2');
+  }
+  process.stdout.write(pictureFile(await renderFigure(figure)));
+  return checksFailed(runs) ? exitCodes.checkFailed : exitCodes.ok;
 }
 
 /** Prints tables of runs. @returns the exit code, ok for unfinished runs */

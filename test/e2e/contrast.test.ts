@@ -68,6 +68,26 @@ it('the contrasts of several runs are one table', async () => {
   expect(reports.stdout).toBe(stdout);
 });
 
+it('the differences by model and category are a picture', async () => {
+  const { code, stdout } = await host.run('tables', '--run', 'first', '--figure', 'dki,dki-blocks');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^<svg /);
+  const { arms, run: of } = JSON.parse(readFileSync(folder.file('reports/first/results.json'), 'utf8')) as RunResults;
+  const size = `${(of.model.parameters! / 1e6).toFixed(0)} M`;
+  for (const arm of ['dki', 'dki-blocks']) {
+    const parts = arms.find((one) => one.arm === arm)!.breakdown.filter(({ field }) => field === 'category');
+    expect(parts.length).toBe(2);
+    for (const { value, difference } of parts) {
+      const points = (100 * difference!.delta).toFixed(1).replace('-', '−').replace('−0.0', '0.0');
+      expect(stdout).toContain(`${value}, ${size}, ${arm}: ${points} [`);
+    }
+  }
+  expectMistake(
+    await host.run('tables', '--run', 'first', '--figure', 'dkii'),
+    'error: these runs have no difference to text by category for dkii\n',
+  );
+});
+
 it.each([
   [{ categories: ['names', 'town'] }, 'plannedContrast.categories expected categories of this file, got "town"'],
   [{ categories: ['names', 'names'] }, 'plannedContrast.categories expected two different categories'],

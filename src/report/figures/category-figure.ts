@@ -1,6 +1,7 @@
 import { contrastName } from '../../eval/analysis/summary/planned-contrast.ts';
 import { type Figure, HALF_PANEL_WIDTH } from '../../render/figure.ts';
-import type { RunResults } from '../../store/records/run-results.ts';
+import { formatNumber } from '../../render/format-number.ts';
+import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm } from '../find-arms-and-comparisons.ts';
 import { taskSuccessMeaning } from '../metric-display.ts';
 import { fieldValues, findPart } from '../tables/breakdown-tables.ts';
@@ -20,19 +21,23 @@ function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string 
   return `${planned.arm} ${against} is ${sizeText(found, 100, 1)} points ${words} that on ${second}`;
 }
 
+/** The differences to text in points, by category and arm. */
+const categoryDifferences = (arms: readonly ArmResults[]) =>
+  fieldValues(arms, 'category').flatMap((category) =>
+    arms.flatMap((arm) => {
+      const difference = findPart(arm, 'category', category)?.difference;
+      if (difference === undefined) return [];
+      return [{ category, arm: arm.arm, ...estimateFields({ mean: difference.delta, ...difference }, 100) }];
+    }),
+  );
+
 /** The difference to text by category, one panel each; undefined where the data plan no contrast of categories. */
 export function categoryFigure(results: RunResults): Figure | undefined {
   const { arms, contrast, run } = results;
   const baseline = baselineArm(arms)?.arm;
   if (contrast === undefined || baseline === undefined) return undefined;
   const shown = arms.filter(({ arm }) => arm !== baseline && isContender(results, arm));
-  const data = fieldValues(shown, 'category').flatMap((category) =>
-    shown.flatMap((arm) => {
-      const difference = findPart(arm, 'category', category)?.difference;
-      if (difference === undefined) return [];
-      return [{ category, arm: arm.arm, ...estimateFields({ mean: difference.delta, ...difference }, 100) }];
-    }),
-  );
+  const data = categoryDifferences(shown);
   if (data.length === 0) return undefined;
   const names = distinct(data.map(({ arm }) => arm));
   const { color, shape } = armEncoding(results, names);
@@ -54,6 +59,49 @@ export function categoryFigure(results: RunResults): Figure | undefined {
         { mark: { type: 'rule', opacity: 0.4 }, encoding: { x: { datum: 0 }, y: null, color: null } },
         intervalLayer('x', x),
         { mark: 'point', encoding: { x: { ...x, field: 'value' }, shape: { ...shape, legend: null } } },
+      ],
+    }),
+  };
+}
+
+/**
+ * The difference to text by size of model, one panel a category, in runs of the same data that plan a contrast, one per model.
+ * @param arms the arms to draw
+ */
+export function modelSizeFigure(runs: readonly RunResults[], arms: readonly string[]): Figure | undefined {
+  const bySize = runs
+    .filter(({ contrast }) => contrast !== undefined)
+    .toSorted((a, b) => (a.run.model.parameters ?? 0) - (b.run.model.parameters ?? 0));
+  const data = bySize.flatMap((results) =>
+    categoryDifferences(results.arms.filter(({ arm }) => arms.includes(arm))).map((one) => ({
+      ...one,
+      model: `${formatNumber((results.run.model.parameters ?? NaN) / 1e6, 0)} M`,
+    })),
+  );
+  const [first] = bySize;
+  const baseline = first && baselineArm(first.arms)?.arm;
+  if (data.length === 0 || first === undefined || baseline === undefined) return undefined;
+  const names = distinct(data.map(({ arm }) => arm));
+  const { color, shape } = armEncoding(first, names);
+  const models = distinct(data.map(({ model }) => model));
+  const x = { field: 'model', type: 'nominal', sort: models, axis: { title: 'parameters', labelAngle: 0 } };
+  const y = quantity(`Δ vs ${baseline}, points`, {}, { tickCount: 4, grid: true });
+  const words = data.map((one) => `${one.category}, ${one.model}, ${one.arm}: ${estimateText(one, 'points')}`);
+  const title = `Task success (${taskSuccessMeaning(first.run)}) minus that of ${baseline}`;
+  return {
+    id: 'model-size',
+    title: `${title}, by size of model and kind of question`,
+    key: MEANS,
+    description: `${title}, with 95 % intervals: ${words.join('; ')}.`,
+    data,
+    spec: facets('category', distinct(data.map(({ category }) => category)), 2, {
+      width: HALF_PANEL_WIDTH,
+      height: 90,
+      encoding: { x, xOffset: { field: 'arm', type: 'nominal', sort: names }, color },
+      layer: [
+        { mark: { type: 'rule', opacity: 0.4 }, encoding: { y: { datum: 0 }, x: null, xOffset: null, color: null } },
+        intervalLayer('y', y),
+        { mark: 'point', encoding: { y: { ...y, field: 'value' }, shape } },
       ],
     }),
   };
