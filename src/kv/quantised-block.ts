@@ -121,38 +121,48 @@ export function readQuantised(bytes: Uint8Array, name = 'KV block'): SequenceSta
   return ownedState({ layout, positions, tokenIds, ...restored });
 }
 
-/** Restores each tensor in the arena, then copies it to plain memory, where all tensors share one buffer. */
+/** Restored bytes that are in the arena at a time, so that they stay in the processor's cache. */
+const BYTES_AT_ONCE = 256 * 1024;
+
+/** Restores some layers at a time in the arena, then copies them to plain memory, where all tensors share one buffer. */
 function restoreTensors(bytes: Uint8Array, layout: KvLayout, cells: number, type: QuantisedType) {
-  using scratch = new ArenaScratch();
   const { layers, heads, headDimension, keyType, valueType, valuesTransposed } = layout;
   const columns = heads * headDimension;
   const tensorBytes = cells * heads * quantisedBytes(headDimension, type);
-  const source = scratch.take(tensorBytes);
+  const mostBytes = cells * columns * numberBytes('F32');
+  const atOnce = Math.min(layers, Math.max(1, Math.floor(BYTES_AT_ONCE / mostBytes)));
+  using scratch = new ArenaScratch();
+  const source = scratch.take(atOnce * tensorBytes);
   // The kernel writes whole groups, so it may write beyond the last head.
-  const rowsAt = scratch.take((cells * columns + GROUP) * numberBytes('F32'));
-  const transposedAt = scratch.take(cells * columns * numberBytes('F32'));
+  const rowsAt = scratch.take(atOnce * mostBytes + GROUP * numberBytes('F32'));
+  const transposedAt = scratch.take(atOnce * mostBytes);
   const memory = new Uint8Array(Buffer.allocUnsafeSlow(cells * cellBytes(layout)).buffer);
   // If heads end within a group, restore them one by one: each overwrites the padding of the one before.
-  const ranges = headDimension % GROUP === 0 ? 1 : cells * heads;
-  const sources = rangeStarts(source, ranges, tensorBytes);
+  const rangesPerLayer = headDimension % GROUP === 0 ? undefined : cells * heads;
   const { kernels } = kernelChoice();
   let used = 0;
-  const restore = (tensor: number, into: NumberType, what: 'keys' | 'values'): Uint8Array => {
+  const restore = (first: number, count: number, into: NumberType, what: 'keys' | 'values'): Uint8Array[] => {
     const sizeBytes = cells * columns * numberBytes(into);
-    const restored = memory.subarray(used, (used += sizeBytes));
-    wholeMemory().set(bytes.subarray(tensor * tensorBytes, (tensor + 1) * tensorBytes), source);
-    const groups = { sources, targets: rangeStarts(rowsAt, ranges, sizeBytes), sizeBytes: tensorBytes / ranges };
-    if (!kernels.restore(type, into, groups)) throw unusableNumbers(what);
+    wholeMemory().set(bytes.subarray(first * tensorBytes, (first + count) * tensorBytes), source);
+    const ranges = rangesPerLayer === undefined ? 1 : count * rangesPerLayer;
+    const sources = rangeStarts(source, ranges, count * tensorBytes);
+    const targets = rangeStarts(rowsAt, ranges, count * sizeBytes);
+    if (!kernels.restore(type, into, { sources, targets, sizeBytes: (count * tensorBytes) / ranges })) {
+      throw unusableNumbers(what);
+    }
     const isTransposed = what === 'values' && valuesTransposed;
-    if (isTransposed) wasm[`transpose${into}`](rowsAt, cells, columns, transposedAt);
+    for (let layer = 0; isTransposed && layer < count; layer++) {
+      wasm[`transpose${into}`](rowsAt + layer * sizeBytes, cells, columns, transposedAt + layer * sizeBytes);
+    }
     const at = isTransposed ? transposedAt : rowsAt;
-    restored.set(wholeMemory().subarray(at, at + sizeBytes));
-    return restored;
+    memory.set(wholeMemory().subarray(at, at + count * sizeBytes), used);
+    return Array.from({ length: count }, () => memory.subarray(used, (used += sizeBytes)));
   };
-  return {
-    keys: Array.from({ length: layers }, (_, layer) => restore(layer, keyType, 'keys')),
-    values: Array.from({ length: layers }, (_, layer) => restore(layers + layer, valueType, 'values')),
+  const restoreLayers = (first: number, into: NumberType, what: 'keys' | 'values'): Uint8Array[] => {
+    const begins = Array.from({ length: Math.ceil(layers / atOnce) }, (_, part) => part * atOnce);
+    return begins.flatMap((begin) => restore(first + begin, Math.min(atOnce, layers - begin), into, what));
   };
+  return { keys: restoreLayers(0, keyType, 'keys'), values: restoreLayers(layers, valueType, 'values') };
 }
 
 /** Start addresses of `count` equal parts of `sizeBytes` bytes from an address. */
