@@ -19,7 +19,11 @@ export const suiteNames = [
   'coreference',
   'methods',
   'serving',
+  'length',
 ] as const;
+
+/** Suites that run only by name: they are not part of `all`. */
+export const suitesByNameOnly: readonly SuiteName[] = ['length'];
 
 export type SuiteName = (typeof suiteNames)[number];
 
@@ -66,7 +70,7 @@ export const randomModelPrefix = 'random:';
 const questions = {
   suite: describe(z.preprocess(commaSeparated, z.array(z.enum([...suiteNames, 'all'])).min(1)), {
     value: '<names>',
-    help: 'suites to run, comma-separated, or "all"',
+    help: 'suites to run, comma-separated, or "all" (all but length)',
     allowed: 'comma-separated names',
     names: { kind: 'suite', known: [...suiteNames, 'all'] },
   }).default(['main']),
@@ -102,6 +106,11 @@ const questions = {
   repeats: count(1, 'times that each question is asked').default(1),
   seed: count(0, 'seed of all random draws').default(7),
   sessions: count(1, 'turns that suite serving answers concurrently').default(2),
+  lengths: describe(z.preprocess(commaSeparated, z.array(numeric(z.number().int().min(1))).min(1)), {
+    value: '<tokens>',
+    help: 'tokens of memories in suite length, comma-separated; those beyond the window of the model are left out',
+    allowed: 'whole numbers from 1, comma-separated',
+  }).default([256, 1024, 2048, 4096, 8192]),
   recurrence: describe(numeric(z.number().min(0).max(1)), {
     value: '<share>',
     help: 'share of follow-up turns that repeat a question, in suite serving',

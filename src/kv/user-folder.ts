@@ -45,6 +45,13 @@ export interface Written {
   readonly orphans: readonly OrphanedCheckpoint[];
 }
 
+/** Time of finding a record, reading the bytes, and verifying them, in ms. */
+export interface ReadTimes {
+  find: number;
+  read: number;
+  verify: number;
+}
+
 type UnfinishedCheckpoint = ReturnType<UserFolder['beginCheckpoint']>;
 
 /**
@@ -63,17 +70,27 @@ export class UserFolder {
     this.path = path;
   }
 
-  readBlock(key: string): FoundKv<Uint8Array<ArrayBuffer>> | NotFound {
+  /** @param spent times to add to */
+  readBlock(
+    key: string,
+    spent: ReadTimes = { find: 0, read: 0, verify: 0 },
+  ): FoundKv<Uint8Array<ArrayBuffer>> | NotFound {
     // Tries twice, since another process may replace the block after the record was read.
     for (let attempt = 0; attempt < 2; attempt++) {
+      const start = performance.now();
       const record = this.#record(key);
       if (typeof record === 'string') return record;
       if (record.kind !== 'block') return 'other-kind';
       const entry = kvEntry(record);
+      const found = performance.now();
       const bytes = readRegularFile(join(this.path, entry.payload));
       if (bytes === 'missing') continue;
       if (bytes === 'irregular') return 'damaged';
+      const read = performance.now();
       const { fingerprint } = blockRecord(this.#name, key, record, bytes);
+      spent.find += found - start;
+      spent.read += read - found;
+      spent.verify += performance.now() - read;
       return fingerprint === record.fingerprint ? { entry, content: bytes } : 'damaged';
     }
     return 'damaged';

@@ -1,9 +1,10 @@
-import { type SuiteName, suiteNames } from '../../config/bench-config.ts';
+import { type SuiteName, suiteNames, suitesByNameOnly } from '../../config/bench-config.ts';
 import { coherenceData } from '../../data/generators/coherence-data.ts';
 import { contextData } from '../../data/generators/context-data.ts';
 import { coreferenceData } from '../../data/generators/coreference-data.ts';
 import { scalingData } from '../../data/generators/scaling-data.ts';
 import { withSetting } from '../../systems/arms/arm-name.ts';
+import { measureLength } from '../run/measure/measure-length.ts';
 import { measureRetrieval } from '../run/measure/measure-retrieval.ts';
 import { measureServing } from '../run/measure/measure-serving.ts';
 import { measureStorage } from '../run/measure/measure-storage.ts';
@@ -155,13 +156,23 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     measure: async (context) => ({ serving: await measureServing(context) }),
     timesAreResults: true,
   },
+  // Tables 14 and 14b: no question is asked.
+  length: {
+    question:
+      'time to first token by length of the memories, and from which length each tier of KV beats recomputation',
+    arms: [],
+    requires: ['cells'],
+    measure: async (context) => ({ length: await measureLength(context) }),
+    timesAreResults: true,
+  },
 };
 
 export const suites = Object.fromEntries(
   suiteNames.map((name): [SuiteName, Suite] => [name, { name, ...definitions[name] }]),
 ) as Readonly<Record<SuiteName, Suite>>;
 
-/** The named suites, each once, in the order of the report's tables; `all` selects every suite. */
+/** The named suites, each once, in the order of the report's tables; `all` selects every suite that is not run by name only. */
 export function suitesNamed(names: readonly (SuiteName | 'all')[]): Suite[] {
-  return suiteNames.filter((name) => names.includes('all') || names.includes(name)).map((name) => suites[name]);
+  const all = names.includes('all') ? suiteNames.filter((name) => !suitesByNameOnly.includes(name)) : [];
+  return suiteNames.filter((name) => names.includes(name) || all.includes(name)).map((name) => suites[name]);
 }

@@ -57,8 +57,8 @@ export function quantity(title: string | null, scale: FigureSpec = {}, axis: Fig
   return { type: 'quantitative', scale, axis: { title, ...axis } };
 }
 
-/** A nominal channel whose values have fixed colours or shapes. */
-export function categories(field: string, range: Readonly<Record<string, string>>, legend: FigureSpec = {}) {
+/** A nominal channel whose values have fixed colours, shapes or dashes. */
+export function categories(field: string, range: Readonly<Record<string, unknown>>, legend: FigureSpec = {}) {
   const scale = { domain: Object.keys(range), range: Object.values(range) };
   return { field, type: 'nominal', title: null, scale, legend };
 }

@@ -11,6 +11,7 @@ import {
   servingFigure,
   storageFigure,
 } from './retrieval-storage-leakage-serving-figures.ts';
+import { lengthFigure } from './length-figure.ts';
 import { methodsFigure } from './methods-cost-quality-figure.ts';
 import { breakEvenFigure, frontierFigure, phasesFigure } from './time-figures.ts';
 
@@ -27,6 +28,7 @@ const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) =>
   coreference: [coreferenceFigure],
   methods: [methodsFigure],
   serving: [servingFigure],
+  length: [lengthFigure],
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };
 

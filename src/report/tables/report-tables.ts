@@ -8,6 +8,7 @@ import { comparisonsTables } from './arm-comparisons-tables.ts';
 import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { latencyTable } from './latency-table.ts';
+import { lengthBreakEvenTable, lengthTable } from './length-tables.ts';
 import { leakTable, servingTable, storageTable } from './storage-leakage-serving-tables.ts';
 import { methodsByRankTable, methodsTable } from './methods-cost-quality-tables.ts';
 import { claimsTable } from './paper-claims-table.ts';
@@ -72,6 +73,8 @@ const paperTables: readonly PaperTable[] = [
   { name: '11b', suite: 'methods', draw: methodsByRankTable },
   { name: '12', suite: 'serving', draw: measured('serving', servingTable) },
   { name: '13', suite: 'methods', draw: claimsTable },
+  { name: '14', suite: 'length', draw: measured('length', lengthTable) },
+  { name: '14b', suite: 'length', draw: measured('length', lengthBreakEvenTable) },
   { name: 'F2', suite: 'scaling', draw: latencyScalingTable },
   { name: 'F3', suite: 'scaling', draw: recallScalingTable },
 ];

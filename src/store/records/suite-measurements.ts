@@ -56,6 +56,32 @@ const storageMeasurement = object({
   evaluateMs: z.number().nullable(),
 });
 
+export const lengthSteps = ['find', 'read', 'verify', 'convert', 'join', 'import', 'evaluate'] as const;
+export type LengthStep = (typeof lengthSteps)[number];
+
+/** Time to first token behind memories of one length, in one way. */
+const lengthMeasurement = object({
+  /** Tokens of the memories. */
+  tokens: z.number(),
+  /** `text`: all is evaluated. `resident`: the KV is in the session already, as behind a hit of a prefix cache. */
+  way: z.enum(['text', 'resident', 'prefix', 'blocks']),
+  /** Where the KV was; `guest-cold`: on disk, and not in the page cache of this system. Null for `text` and `resident`. */
+  tier: z.enum(['memory', 'disk', 'guest-cold']).nullable(),
+  type: z.enum(['f16', 'q8_0', 'q4_0']).nullable(),
+  /** Stored bytes; 0 if nothing is stored. */
+  bytes: z.number(),
+  /** Tokens that the engine evaluated up to the first token; null if it does not count them. */
+  evaluated: z.number().nullable(),
+  /** Each measurement: ms by step, energy in joules, and bytes read from disks; null where the system does not count them. */
+  repeats: list(
+    object({
+      steps: object(numbers(...lengthSteps)),
+      joules: z.number().nullable(),
+      diskBytes: z.number().nullable(),
+    }),
+  ),
+});
+
 /** The cross-user leakage of one arm: `said[asker][owner]` counts answers that hold the owner's secret. */
 const leakMatrix = object({
   arm: z.string(),
@@ -105,9 +131,11 @@ export const measured = object({
   leaks: list(leakMatrix).exactOptional(),
   retrieval: retrievalMeasurements.exactOptional(),
   serving: servingMeasurement.exactOptional(),
+  length: list(lengthMeasurement).exactOptional(),
 });
 
 export type StorageMeasurement = z.output<typeof storageMeasurement>;
+export type LengthMeasurement = z.output<typeof lengthMeasurement>;
 export type LeakMatrix = z.output<typeof leakMatrix>;
 export type RetrievalMeasurement = z.output<typeof retrievalMeasurement>;
 export type RetrievalMeasurements = z.output<typeof retrievalMeasurements>;

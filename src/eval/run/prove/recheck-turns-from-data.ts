@@ -201,7 +201,8 @@ export function recheckTurns(turns: Iterable<StoredTurn>, reading: RecheckSettin
       count(scores, turn.arm, [...otherScores(turn, { item, own, traits }, reading), ...goldFaults(turn, item, user)]);
     else counts.withoutTexts++;
   }
-  const due = own?.items.slice(0, reading.limit) ?? [];
+  // A suite without arms asks nothing.
+  const due = arms.length === 0 ? [] : (own?.items.slice(0, reading.limit) ?? []);
   const unasked = due.filter(({ itemId }) => !asked.has(itemId)).length;
   if (unasked > 0) data['questions that were not asked'] = unasked;
   return { ...counts, questions: due.length, data, scores };

@@ -1,0 +1,255 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SeededRandom } from '../../../base/seeded-random.ts';
+import { TemporaryFolder } from '../../../base/temporary-folder.ts';
+import { requireCells } from '../../../engine/engine-capabilities.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { EngineSession } from '../../../engine/engine-session.ts';
+import type { SequenceState } from '../../../engine/sequence-state.ts';
+import type { TokenId } from '../../../engine/token-id.ts';
+import { meterDifference } from '../../../engine/token-meter.ts';
+import { ArenaCells } from '../../../kv/arena-cells.ts';
+import { readBlockFile, writeBlockFile } from '../../../kv/block-file.ts';
+import { cutCells } from '../../../kv/cut-cells.ts';
+import { contiguousPositions, joinBlocks } from '../../../kv/join-blocks.ts';
+import { KvStore } from '../../../kv/kv-disk-store.ts';
+import { readQuantised, writeQuantised } from '../../../kv/quantised-block.ts';
+import { quantisedTypes, type StoreType } from '../../../store/records/prefill-record.ts';
+import { type LengthMeasurement, lengthSteps, type LengthStep } from '../../../store/records/suite-measurements.ts';
+import type { MeasureContext } from '../suite.ts';
+
+const HEADER_TOKENS = 16;
+const BLOCK_TOKENS = 48;
+const QUERY_TOKENS = 24;
+const REPEATS = 9;
+/** Evaluating a long text takes minutes: at least this often, and no more once it has taken this long, in ms. */
+const MIN_REPEATS = 3;
+const ENOUGH_MS = 60_000;
+const USER = 'length';
+/** Share of the bytes that a cold repeat must read from the disk. */
+const COLD_SHARE = 0.9;
+
+type StepTimes = Record<LengthStep, number>;
+
+/** A way to the first token: what is prepared once, and what each repeat does. */
+interface Way extends Pick<LengthMeasurement, 'way' | 'tier' | 'type' | 'bytes'> {
+  /** Makes the session as it is when a turn begins. Not timed. */
+  readonly before?: () => Promise<void> | void;
+  /** Fills the session up to the query, and times each step. */
+  readonly fill: (steps: StepTimes) => Promise<void>;
+}
+
+/**
+ * Time to first token by length of the memories and by where their KV is: text, KV that is resident, and one exact prefix or
+ * joined blocks from memory and from disk, in each number type. Blocks have 48 tokens. The ways take turns in each repeat.
+ */
+export async function measureLength(context: MeasureContext): Promise<readonly LengthMeasurement[]> {
+  const { model, threads, lengths, seed } = context.config;
+  const behind = HEADER_TOKENS + QUERY_TOKENS + 8;
+  const { trainContextTokens } = (await context.engines.inspect(model)).model;
+  const fitting = lengths.filter((tokens) => tokens + behind <= trainContextTokens);
+  const measured: LengthMeasurement[] = [];
+  for (const [index, tokens] of fitting.entries()) {
+    context.signal.throwIfAborted();
+    await using engine = await context.engines.open({
+      model,
+      contextTokens: tokens + behind,
+      ...(threads === undefined ? {} : { threads }),
+    });
+    measured.push(...(await measureWays(engine, tokens, seed, context)));
+    context.onStep(index + 1, fitting.length);
+  }
+  return measured;
+}
+
+async function measureWays(engine: Engine, tokens: number, seed: number, { signal }: MeasureContext) {
+  using folder = new TemporaryFolder();
+  await using session = await engine.openSession('length');
+  const random = new SeededRandom(seed);
+  const ids = await ordinaryTokens(engine);
+  const draw = (count: number): TokenId[] => Array.from({ length: count }, () => random.pick(ids));
+  const [prefix, query] = [draw(HEADER_TOKENS + tokens), draw(QUERY_TOKENS)];
+  const waysHere = await openWays(engine, session, prefix, folder.path);
+  const rows = waysHere.map((way) => ({
+    way,
+    repeats: [] as LengthMeasurement['repeats'][number][],
+    evaluated: null as number | null,
+    spentMs: 0,
+  }));
+  for (let repeat = 0; repeat <= REPEATS; repeat++) {
+    for (const row of rows) {
+      signal.throwIfAborted();
+      if (repeat > MIN_REPEATS && row.spentMs > ENOUGH_MS) continue;
+      await row.way.before?.();
+      const steps = Object.fromEntries(lengthSteps.map((step) => [step, 0])) as StepTimes;
+      const [energy, read, meter] = [readJoules(), readFromDisk(), await session.meter()];
+      const start = performance.now();
+      await row.way.fill(steps);
+      const { firstTokenMs } = await session.generate(query, { maxTokens: 1 }, { signal });
+      const { evaluated } = meterDifference(await session.meter(), meter);
+      steps.evaluate += firstTokenMs;
+      row.spentMs += performance.now() - start;
+      row.evaluated = evaluated;
+      // The first repeat warms up.
+      if (repeat === 0) continue;
+      const joules = energy === null ? null : readJoules()! - energy;
+      row.repeats.push({ steps, joules, diskBytes: read === null ? null : readFromDisk()! - read });
+    }
+  }
+  const measured = rows.map(({ way: { way, tier, type, bytes }, evaluated, repeats }) => {
+    return { tokens, way, tier, type, bytes, evaluated, repeats };
+  });
+  return measured.filter(({ tier, bytes, repeats }) => tier !== 'guest-cold' || isCold(bytes, repeats));
+}
+
+/** True if each repeat read nearly all its bytes from the disk: some files are read before, and some systems drop nothing. */
+function isCold(bytes: number, repeats: LengthMeasurement['repeats']): boolean {
+  return repeats.every(({ diskBytes }) => (diskBytes ?? 0) >= COLD_SHARE * bytes);
+}
+
+/** Bytes that this process has read from disks; null where the system does not count them. */
+function readFromDisk(): number | null {
+  const path = '/proc/self/io';
+  const counts = existsSync(path) ? /^read_bytes: (\d+)$/m.exec(readFileSync(path, 'utf8')) : null;
+  return counts === null ? null : Number(counts[1]);
+}
+
+/** Energy of the processor packages since some time, in joules, by RAPL; null where it cannot be read. */
+function readJoules(): number | null {
+  try {
+    const root = '/sys/class/powercap';
+    const packages = readdirSync(root).filter((name) => /^intel-rapl:\d+$/.test(name));
+    const joules = packages.map((name) => Number(readFileSync(join(root, name, 'energy_uj'), 'utf8')) / 1e6);
+    return joules.length === 0 ? null : joules.reduce((sum, one) => sum + one, 0);
+  } catch {
+    // Only the superuser may read it on most systems.
+    return null;
+  }
+}
+
+/** Adds the time of some work to a step. */
+async function timed<T>(steps: StepTimes, step: LengthStep, work: () => T | Promise<T>): Promise<T> {
+  const start = performance.now();
+  const result = await work();
+  steps[step] += performance.now() - start;
+  return result;
+}
+
+/** Ids of ordinary words, so that the sequences look like text to a tokenizer-bound engine. */
+async function ordinaryTokens(engine: Engine): Promise<readonly TokenId[]> {
+  const text = 'My neighbour moved here from the coast last year and works in a small bakery near the old bridge.';
+  const [ids = []] = await engine.tokenize([{ text, as: 'text' }]);
+  return ids;
+}
+
+/** All ways at one length. KV that is on disk is written here, and removed with the folder. */
+async function openWays(
+  engine: Engine,
+  session: EngineSession,
+  prefix: readonly TokenId[],
+  folder: string,
+): Promise<Way[]> {
+  const { rotary } = requireCells(engine);
+  await session.clear();
+  await session.evaluate(prefix);
+  const none = { tier: null, type: null, bytes: 0 } as const;
+  const text: Way = {
+    ...{ way: 'text', ...none },
+    fill: async (steps) => {
+      await timed(steps, 'evaluate', async () => {
+        await session.clear();
+        await session.evaluate(prefix);
+      });
+    },
+  };
+  using exported = await session.exportCells();
+  const whole = cutCells(exported, 0, prefix.length);
+  const header = cutCells(whole, 0, HEADER_TOKENS);
+  const memories = cutCells(whole, HEADER_TOKENS, prefix.length);
+  const blocks = Array.from({ length: Math.ceil(memories.positions.length / BLOCK_TOKENS) }, (_, index) =>
+    cutCells(memories, index * BLOCK_TOKENS, Math.min((index + 1) * BLOCK_TOKENS, memories.positions.length)),
+  );
+  const resident: Way = {
+    ...{ way: 'resident', ...none },
+    // Any way before this one has left the same number of cells in front of the query.
+    before: () => session.truncate(prefix.length),
+    fill: async () => undefined,
+  };
+  const importing = async (steps: StepTimes, state: SequenceState) => {
+    await timed(steps, 'import', () => session.importCells(state));
+  };
+  const joining = async (steps: StepTimes, [front, ...rest]: readonly SequenceState[]) => {
+    const positions = contiguousPositions(rest, HEADER_TOKENS);
+    const placements = rest.map((block, index) => ({ block, position: positions[index]!, alpha: 1 }));
+    const joined = await timed(steps, 'join', () => joinBlocks(front!, placements, { rotary }));
+    using _ = joined;
+    await importing(steps, joined);
+  };
+  const found: Way[] = [];
+  for (const [way, parts, use] of [
+    ['prefix', [whole], (steps: StepTimes, [state]: readonly SequenceState[]) => importing(steps, state!)],
+    ['blocks', [header, ...blocks], joining],
+  ] as const) {
+    for (const type of ['f16', ...quantisedTypes] as const)
+      found.push(...(await storedWays({ engine, way, parts, use, type, folder })));
+  }
+  return [text, resident, ...found];
+}
+
+interface StoredWay {
+  readonly engine: Engine;
+  readonly way: 'prefix' | 'blocks';
+  readonly parts: readonly SequenceState[];
+  readonly use: (steps: StepTimes, parts: readonly SequenceState[]) => Promise<void>;
+  readonly type: StoreType;
+  readonly folder: string;
+}
+
+/** The same KV in memory, on disk, and on disk without the cache of the operating system, where that can be dropped. */
+async function storedWays({ engine, way, parts, use, type, folder }: StoredWay): Promise<Way[]> {
+  const bytes = parts.map((part) => (type === 'f16' ? writeBlockFile(part) : writeQuantised(part, type)));
+  const size = bytes.reduce((sum, { length }) => sum + length, 0);
+  const restore = (stored: Uint8Array) => (type === 'f16' ? readBlockFile(stored) : readQuantised(stored));
+  const path = join(folder, `${way}-${type}`);
+  const store = await KvStore.open(path, 2 * size + 2 ** 20, engine);
+  const key = (index: number) => index.toString(16).padStart(64, '0');
+  for (const [index, part] of bytes.entries()) {
+    await store.keepBlock(
+      { userId: USER, key: key(index), tokens: parts[index]!.positions.length, memoryIds: [] },
+      part,
+    );
+  }
+  const resident = type === 'f16' ? parts.map((part) => new ArenaCells(part)) : bytes;
+  const fromMemory = async (steps: StepTimes): Promise<void> => {
+    const states = await timed(steps, 'convert', () =>
+      resident.map((one) => (one instanceof ArenaCells ? one : restore(one))),
+    );
+    await use(steps, states);
+  };
+  const fromDisk = async (steps: StepTimes): Promise<void> => {
+    const states: SequenceState[] = [];
+    for (const index of bytes.keys()) {
+      const stored = await store.findBlock(USER, key(index), steps);
+      states.push(await timed(steps, 'convert', () => restore(stored!.bytes)));
+    }
+    await use(steps, states);
+  };
+  const common = { way, type, bytes: size };
+  return [
+    { ...common, tier: 'memory', fill: fromMemory },
+    { ...common, tier: 'disk', fill: fromDisk },
+    ...(process.platform === 'linux'
+      ? [{ ...common, tier: 'guest-cold' as const, before: () => dropFromCache(path), fill: fromDisk }]
+      : []),
+  ];
+}
+
+/** Drops the files of a folder from the page cache of this system; a host below may still have them. Linux only. */
+function dropFromCache(folder: string): void {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+  // Only what was written to the disk can be dropped.
+  execFileSync('sync', paths);
+  for (const path of paths) execFileSync('dd', [`if=${path}`, 'iflag=nocache', 'count=0', 'status=none']);
+}

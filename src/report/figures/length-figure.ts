@@ -1,0 +1,60 @@
+import { totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
+import { quantiles } from '../../eval/analysis/statistics/estimate-mean.ts';
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
+import { formatNumber } from '../../render/format-number.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import { categories, distinct, facets, quantity } from './figure-parts.ts';
+
+const colours = { text: '#6b6f71', resident: '#8a6d00', prefix: '#268eea', blocks: '#ad420a' };
+const dashes = { '–': [1, 0], f16: [1, 0], q8_0: [5, 3], q4_0: [1.5, 2] };
+
+/** Figure 14: time to first token by length of the memories, a panel for each tier, with text and resident KV in each. */
+export function lengthFigure(results: RunResults): Figure | undefined {
+  const measured = results.measured?.length ?? [];
+  const tiers = distinct(measured.flatMap(({ tier }) => tier ?? []));
+  if (tiers.length === 0) return undefined;
+  const data = tiers.flatMap((panel) =>
+    measured
+      .filter(({ tier }) => tier === null || tier === panel)
+      .map((row) => {
+        const { tokens, way, type } = row;
+        return {
+          panel,
+          way,
+          type: type ?? '–',
+          line: `${way} ${type}`,
+          memoryTokens: tokens,
+          ms: quantiles(totals(row)).p50,
+        };
+      }),
+  );
+  const longest = Math.max(...measured.map(({ tokens }) => tokens));
+  const words = measured
+    .filter(({ tokens }) => tokens === longest)
+    .map((row) => `${wayName(row)} ${formatNumber(quantiles(totals(row)).p50, 0)} ms`);
+  const axis = { grid: true, tickCount: 5, format: ',.2~r' };
+  return {
+    id: 'length',
+    title: 'Figure 14. Time to first token by length of the memories and tier of their KV',
+    key: 'Medians. Resident: the query alone, behind KV that is in the session.',
+    description: `Median time to first token at ${longest} tokens: ${words.join('; ')}.`,
+    data,
+    spec: facets('panel', tiers, 1, {
+      width: PANEL_WIDTH,
+      height: 150,
+      encoding: {
+        x: {
+          field: 'memoryTokens',
+          ...quantity('Tokens of the memories', { type: 'log', nice: false }, { ...axis, format: ',d' }),
+        },
+        y: { field: 'ms', ...quantity('Time to first token, ms', { type: 'log', nice: true }, axis) },
+        color: categories('way', colours),
+        detail: { field: 'line', type: 'nominal' },
+      },
+      layer: [
+        { mark: 'line', encoding: { strokeDash: categories('type', dashes) } },
+        { mark: { type: 'point', size: 24 } },
+      ],
+    }),
+  };
+}

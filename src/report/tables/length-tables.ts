@@ -1,0 +1,91 @@
+/** Tables 14 and 14b: time to first token by length and tier, and from which length each tier beats recomputation. */
+import { lengthBreakEvens, totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
+import { quantiles } from '../../eval/analysis/statistics/estimate-mean.ts';
+import { countColumn, numberColumn, type Table, textColumn } from '../../render/table.ts';
+import { formatNumber, groupedNumber } from '../../render/format-number.ts';
+import { type LengthMeasurement, lengthSteps, type LengthStep } from '../../store/records/suite-measurements.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import { runTable } from './table-parts.ts';
+
+/** Steps that move all stored bytes, so that a speed makes sense. */
+const MOVING: readonly LengthStep[] = ['read', 'verify', 'convert', 'join', 'import'];
+
+export function lengthTable(results: RunResults, measured: readonly LengthMeasurement[]): Table {
+  const stepMs = ({ repeats }: LengthMeasurement, step: LengthStep): number | null => {
+    const { p50 } = quantiles(repeats.map(({ steps }) => steps[step]));
+    return p50 === 0 ? null : p50;
+  };
+  const textMs = (tokens: number): number | undefined => {
+    const text = measured.find((row) => row.way === 'text' && row.tokens === tokens);
+    return text && quantiles(totals(text)).p50;
+  };
+  const speed = (row: LengthMeasurement, step: LengthStep) => {
+    const ms = stepMs(row, step);
+    return ms === null || row.bytes === 0 ? null : row.bytes / 1e6 / (ms / 1000);
+  };
+  const joules = ({ repeats }: LengthMeasurement) => {
+    const known = repeats.flatMap(({ joules: spent }) => spent ?? []);
+    return known.length < repeats.length ? null : quantiles(known).p50;
+  };
+  return runTable(results, measured, wayName, {
+    id: 'table-14',
+    title: `Table 14. Time to first token by length of the memories and tier of KV: ${results.run.model.name}`,
+    rowHeading: 'way',
+    blocks: [
+      {
+        columns: [
+          countColumn('tokens', 'memory tokens', ({ tokens }) => tokens),
+          numberColumn('ttft', 'TTFT p50 (ms)', (row) => quantiles(totals(row)).p50, 1),
+          numberColumn('ofText', '× text', (row) => quantiles(totals(row)).p50 / (textMs(row.tokens) ?? NaN), 3),
+          countColumn('evaluated', 'tokens evaluated', ({ evaluated }) => evaluated),
+          numberColumn('bytes', 'bytes per token', ({ bytes, tokens }) => (bytes === 0 ? null : bytes / tokens), 0),
+          numberColumn('joules', 'energy (J)', joules, 2),
+          countColumn('n', 'n', ({ repeats }) => repeats.length),
+        ],
+      },
+      {
+        title: 'Milliseconds, p50',
+        columns: lengthSteps.map((step) =>
+          numberColumn<LengthMeasurement>(`ms:${step}`, step, (row) => stepMs(row, step), 2),
+        ),
+      },
+      {
+        title: 'MB/s of stored bytes',
+        columns: MOVING.map((step) =>
+          numberColumn<LengthMeasurement>(`speed:${step}`, step, (row) => speed(row, step), 0),
+        ),
+      },
+    ],
+    notes: [
+      'Behind the memories stand 24 tokens of a query; `resident` is the query alone, behind KV that is in the session: no way can be',
+      'faster. Disk: with a warm page cache. Guest-cold: this system had dropped its cache, which the bytes read from the disk prove;',
+      'a host below may have kept its own. Bytes per token: with the header of 16 tokens. Energy: of the processor, by RAPL.',
+    ],
+  });
+}
+
+export function lengthBreakEvenTable(results: RunResults, measured: readonly LengthMeasurement[]): Table | undefined {
+  const longest = Math.max(...measured.map(({ tokens }) => tokens));
+  const shortest = Math.min(...measured.map(({ tokens }) => tokens));
+  const text = (tokens: number | null): string => {
+    if (tokens === null) return `not up to ${groupedNumber(longest)}`;
+    return tokens === 0 ? `≤ ${groupedNumber(shortest)}` : formatNumber(tokens, 0);
+  };
+  const rows = lengthBreakEvens(measured);
+  if (rows.length === 0) return undefined;
+  return runTable(results, rows, ({ way }) => wayName(way), {
+    id: 'table-14b',
+    title: `Table 14b. Length from which stored KV reaches the first token before the text: ${results.run.model.name}`,
+    rowHeading: 'way',
+    blocks: [
+      {
+        columns: [
+          textColumn('from', 'from (tokens)', ({ tokens }) => text(tokens)),
+          textColumn('low', '95 % from', ({ low }) => text(low)),
+          textColumn('high', 'to', ({ high }) => text(high)),
+        ],
+      },
+    ],
+    notes: ['Medians, interpolated between the measured lengths; intervals by resampling the repeats.'],
+  });
+}
