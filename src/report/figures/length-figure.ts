@@ -6,7 +6,7 @@ import type { RunResults } from '../../store/records/run-results.ts';
 import { categories, distinct, facets, quantity } from './figure-parts.ts';
 
 const colours = { text: '#6b6f71', resident: '#8a6d00', prefix: '#268eea', blocks: '#ad420a' };
-const dashes = { '–': [1, 0], f16: [1, 0], q8_0: [5, 3], q4_0: [1.5, 2] };
+const dashes = { f16: [1, 0], q8_0: [5, 3], q4_0: [1.5, 2] };
 
 /** Figure 14: time to first token by length of the memories, a panel for each tier, with text and resident KV in each. */
 export function lengthFigure(results: RunResults): Figure | undefined {
@@ -21,7 +21,7 @@ export function lengthFigure(results: RunResults): Figure | undefined {
         return {
           panel,
           way,
-          type: type ?? '–',
+          type: type ?? 'f16',
           line: `${way} ${type}`,
           memoryTokens: tokens,
           ms: quantiles(totals(row)).p50,
@@ -45,9 +45,16 @@ export function lengthFigure(results: RunResults): Figure | undefined {
       encoding: {
         x: {
           field: 'memoryTokens',
-          ...quantity('Tokens of the memories', { type: 'log', nice: false }, { ...axis, format: ',d' }),
+          ...quantity(
+            'Tokens of the memories',
+            { type: 'log', nice: false },
+            { grid: true, values: distinct(measured.map(({ tokens }) => tokens)), format: ',d' },
+          ),
         },
-        y: { field: 'ms', ...quantity('Time to first token, ms', { type: 'log', nice: true }, axis) },
+        y: {
+          field: 'ms',
+          ...quantity('Time to first token, ms', { type: 'log', nice: false }, { ...axis, tickCount: 3 }),
+        },
         color: categories('way', colours),
         detail: { field: 'line', type: 'nominal' },
       },
