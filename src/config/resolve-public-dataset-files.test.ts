@@ -49,6 +49,7 @@ test.each<[string, Record<string, unknown>, string]>([
     { dataset: 'locomo', dataFile: 'musique-s=m.json' },
     '--data-file: --dataset does not name musique-s',
   ],
+  ['an empty file', { dataset: 'locomo', dataFile: 'locomo=' }, '--data-file locomo=: no file is named'],
   ['a near name', { dataset: 'lokomo' }, '--dataset: unknown data set "lokomo": did you mean locomo?'],
   [
     'errata without locomo',

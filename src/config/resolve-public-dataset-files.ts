@@ -41,6 +41,8 @@ function givenFiles(given: string | Readonly<Record<string, string>>, named: rea
       `write ${form}`,
     );
   }
+  const empty = [...files].find(([, file]) => file === '');
+  if (empty !== undefined) throw badOption(`--data-file ${empty[0]}=: no file is named`, `write ${empty[0]}=FILE`);
   const unused = [...files.keys()].find((name) => !named.includes(name));
   if (unused !== undefined)
     throw badOption(`--data-file: --dataset does not name ${unused}`, `add it to --dataset, or drop its file`);
@@ -63,7 +65,7 @@ export function resolvePublicDatasetFiles(
   return Object.fromEntries(
     names.map((name) => {
       const file = files.get(name);
-      if (file !== undefined && file !== '') return [name, resolve(workingFolder, file)];
+      if (file !== undefined) return [name, resolve(workingFolder, file)];
       const fetched = fetchedFile(name, environment);
       if (existsSync(fetched)) return [name, fetched];
       const { published, licence } = publicDatasetOrigins[name];

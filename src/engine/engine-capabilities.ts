@@ -133,9 +133,5 @@ function missingReason({ missing }: EngineCapabilities, name: CapabilityName): s
 /** The engine's access to KV cells. @throws BenchError `unsupported`, with the reason, if it has none */
 export function requireCells({ capabilities }: { readonly capabilities: EngineCapabilities }) {
   if (capabilities.cells !== null) return capabilities.cells;
-  throw new BenchError(
-    'unsupported',
-    `KV cells are out of reach: ${capabilities.missing.cells ?? 'the engine has none'}`,
-    'choose an arm that joins and scales nothing, such as rag or dki',
-  );
+  throw unsupported(capabilities, 'cells');
 }

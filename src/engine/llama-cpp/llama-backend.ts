@@ -80,10 +80,16 @@ export class LlamaBackend {
       });
     } catch (cause) {
       if (gpu !== 'off' && cause instanceof NoBinaryFoundError) throw await missingBinary(gpu, cause);
+      if (!(cause instanceof NoBinaryFoundError)) {
+        const [why] = (cause as Error).message.split('\n');
+        throw new BenchError('not-found', `llama.cpp does not start: ${why}`, 'see npx dki-bench doctor', cause);
+      }
       throw new BenchError(
         'not-found',
         `llama.cpp has no binary for ${process.platform}-${process.arch}`,
-        'install the optional packages of node-llama-cpp: npm ci, without --omit=optional',
+        process.execArgv.includes('--input-type=module')
+          ? 'run the program from a file: node-llama-cpp tries its binary in a process that inherits --input-type=module'
+          : 'install the optional packages of node-llama-cpp: npm ci, without --omit=optional',
         cause,
       );
     }
