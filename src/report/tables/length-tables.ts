@@ -38,6 +38,7 @@ export function lengthTable(results: RunResults, measured: readonly LengthMeasur
           numberColumn('ttft', 'TTFT p50 (ms)', (row) => quantiles(totals(row)).p50, 1),
           numberColumn('ofText', '× text', (row) => quantiles(totals(row)).p50 / (textMs(row.tokens) ?? NaN), 3),
           countColumn('evaluated', 'tokens evaluated', ({ evaluated }) => evaluated),
+          textColumn('sameToken', 'token of the text', ({ sameToken }) => (sameToken ? 'yes' : 'no')),
           numberColumn('bytes', 'bytes per token', ({ bytes, tokens }) => (bytes === 0 ? null : bytes / tokens), 0),
           numberColumn('joules', 'energy (J)', joules, 2),
           countColumn('n', 'n', ({ repeats }) => repeats.length),

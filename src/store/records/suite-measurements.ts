@@ -72,6 +72,8 @@ const lengthMeasurement = object({
   bytes: z.number(),
   /** Tokens that the engine evaluated up to the first token; null if it does not count them. */
   evaluated: z.number().nullable(),
+  /** The first token is that of the text. Joined and quantised KV may give another. */
+  sameToken: z.boolean(),
   /** Each measurement: ms by step, energy in joules, and bytes read from disks; null where the system does not count them. */
   repeats: list(
     object({

@@ -75,6 +75,7 @@ async function measureWays(engine: Engine, tokens: number, seed: number, { signa
     way,
     repeats: [] as LengthMeasurement['repeats'][number][],
     evaluated: null as number | null,
+    token: undefined as TokenId | undefined,
     spentMs: 0,
   }));
   for (let repeat = 0; repeat <= REPEATS; repeat++) {
@@ -86,19 +87,20 @@ async function measureWays(engine: Engine, tokens: number, seed: number, { signa
       const [energy, read, meter] = [readJoules(), readFromDisk(), await session.meter()];
       const start = performance.now();
       await row.way.fill(steps);
-      const { firstTokenMs } = await session.generate(query, { maxTokens: 1 }, { signal });
+      const { firstTokenMs, tokens: given } = await session.generate(query, { maxTokens: 1 }, { signal });
       const { evaluated } = meterDifference(await session.meter(), meter);
       steps.evaluate += firstTokenMs;
       row.spentMs += performance.now() - start;
       row.evaluated = evaluated;
+      row.token = given[0];
       // The first repeat warms up.
       if (repeat === 0) continue;
       const joules = energy === null ? null : readJoules()! - energy;
       row.repeats.push({ steps, joules, diskBytes: read === null ? null : readFromDisk()! - read });
     }
   }
-  const measured = rows.map(({ way: { way, tier, type, bytes }, evaluated, repeats }) => {
-    return { tokens, way, tier, type, bytes, evaluated, repeats };
+  const measured = rows.map(({ way: { way, tier, type, bytes }, evaluated, token, repeats }) => {
+    return { tokens, way, tier, type, bytes, evaluated, sameToken: token === rows[0]!.token, repeats };
   });
   return measured.filter(({ tier, bytes, repeats }) => tier !== 'guest-cold' || isCold(bytes, repeats));
 }
@@ -250,6 +252,6 @@ function dropFromCache(folder: string): void {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name));
   // Only what was written to the disk can be dropped.
-  execFileSync('sync', paths);
-  for (const path of paths) execFileSync('dd', [`if=${path}`, 'iflag=nocache', 'count=0', 'status=none']);
+  const drop = 'sync "$@"; for file do dd if="$file" iflag=nocache count=0 status=none; done';
+  execFileSync('sh', ['-c', drop, 'sh', ...paths]);
 }
