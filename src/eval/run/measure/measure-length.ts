@@ -38,6 +38,8 @@ interface Way extends Pick<LengthMeasurement, 'way' | 'tier' | 'type' | 'bytes'>
   readonly before?: () => Promise<void> | void;
   /** Fills the session up to the query, and times each step. */
   readonly fill: (steps: StepTimes) => Promise<void>;
+  /** Frees memory outside of JavaScript's heap. */
+  readonly free?: () => void;
 }
 
 /**
@@ -99,6 +101,7 @@ async function measureWays(engine: Engine, tokens: number, seed: number, { signa
       row.repeats.push({ steps, joules, diskBytes: read === null ? null : readFromDisk()! - read });
     }
   }
+  for (const { way } of rows) way.free?.();
   const measured = rows.map(({ way: { way, tier, type, bytes }, evaluated, token, repeats }) => {
     return { tokens, way, tier, type, bytes, evaluated, sameToken: token === rows[0]!.token, repeats };
   });
@@ -138,11 +141,17 @@ async function timed<T>(steps: StepTimes, step: LengthStep, work: () => T | Prom
   return result;
 }
 
-/** Ids of ordinary words, so that the sequences look like text to a tokenizer-bound engine. */
+/** The tokens of some ordinary words. */
 async function ordinaryTokens(engine: Engine): Promise<readonly TokenId[]> {
   const text = 'My neighbour moved here from the coast last year and works in a small bakery near the old bridge.';
   const [ids = []] = await engine.tokenize([{ text, as: 'text' }]);
   return ids;
+}
+
+/** The cells of a session from one on. */
+async function copyCells(session: EngineSession, start: number): Promise<SequenceState> {
+  using cells = await session.exportCells({ start, end: session.cells });
+  return cutCells(cells, 0, cells.positions.length);
 }
 
 /** All ways at one length. KV that is on disk is written here, and removed with the folder. */
@@ -165,13 +174,15 @@ async function openWays(
       });
     },
   };
-  using exported = await session.exportCells();
-  const whole = cutCells(exported, 0, prefix.length);
+  const whole = await copyCells(session, 0);
   const header = cutCells(whole, 0, HEADER_TOKENS);
-  const memories = cutCells(whole, HEADER_TOKENS, prefix.length);
-  const blocks = Array.from({ length: Math.ceil(memories.positions.length / BLOCK_TOKENS) }, (_, index) =>
-    cutCells(memories, index * BLOCK_TOKENS, Math.min((index + 1) * BLOCK_TOKENS, memories.positions.length)),
-  );
+  const blocks: SequenceState[] = [];
+  // Each is evaluated directly behind the header, as blocks are.
+  for (let start = HEADER_TOKENS; start < prefix.length; start += BLOCK_TOKENS) {
+    await session.truncate(HEADER_TOKENS);
+    await session.evaluate(prefix.slice(start, start + BLOCK_TOKENS));
+    blocks.push(await copyCells(session, HEADER_TOKENS));
+  }
   const resident: Way = {
     ...{ way: 'resident', ...none },
     // Any way before this one has left the same number of cells in front of the query.
@@ -239,12 +250,16 @@ async function storedWays({ engine, way, parts, use, type, folder }: StoredWay):
   };
   const common = { way, type, bytes: size };
   return [
-    { ...common, tier: 'memory', fill: fromMemory },
+    { ...common, tier: 'memory', fill: fromMemory, free: () => freeCells(resident) },
     { ...common, tier: 'disk', fill: fromDisk },
     ...(process.platform === 'linux'
       ? [{ ...common, tier: 'guest-cold' as const, before: () => dropFromCache(path), fill: fromDisk }]
       : []),
   ];
+}
+
+function freeCells(cells: readonly (ArenaCells | Uint8Array)[]): void {
+  for (const one of cells) if (one instanceof ArenaCells) one.erase();
 }
 
 /** Drops the files of a folder from the page cache of this system; a host below may still have them. Linux only. */
