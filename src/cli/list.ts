@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
-import { suitesNamed } from '../eval/suites/suites.ts';
+import { suites } from '../eval/suites/suites.ts';
 import { printable, printableJson } from '../render/escape-control-characters.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { metricsTable } from '../report/list-command-tables.ts';
@@ -49,7 +49,7 @@ function listArms({ json }: JsonFlag): void {
 }
 
 function listSuites({ json }: JsonFlag): void {
-  const rows = suitesNamed(['all']).map(({ name, question, arms }) => ({ name, question, arms }));
+  const rows = Object.values(suites).map(({ name, question, arms }) => ({ name, question, arms }));
   if (json === true) process.stdout.write(printableJson(rows));
   else printList(rows.map(({ name, question }) => [name, printable(question)]));
 }
