@@ -43,6 +43,7 @@ const UNPLANNED: readonly string[] = [
     'kvStore',
     'sessions',
     'recurrence',
+    'lengths',
   ],
   ...['failBelow', 'judge', 'judgeModel'],
 ];
