@@ -62,7 +62,7 @@ export function declare(command: Command): void {
     'tables --table 1 --format tex': 'a table of the last run, for a paper',
     'tables --run demo --check': 'do the reports agree with the stored turns?',
     'tables --table contrast --run small,large': 'the contrast that the data plan, adjusted over the models',
-    'tables --report reports/ladder --figure dki-blocks,dki-link:4 > sizes.svg': 'the same differences as a picture',
+    'tables --run small,large --figure dki-blocks,dki-link:4': 'the differences by size of model, as an SVG picture',
     'tables --per-turn csv': 'one line per turn: answers, metrics, tokens, times',
   });
 }

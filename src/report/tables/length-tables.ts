@@ -2,7 +2,7 @@
 import { lengthBreakEvens, totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
 import { quantiles } from '../../eval/analysis/statistics/estimate-mean.ts';
 import { countColumn, numberColumn, type Table, textColumn } from '../../render/table.ts';
-import { formatNumber, groupedNumber } from '../../render/format-number.ts';
+import { groupedNumber } from '../../render/format-number.ts';
 import { type LengthMeasurement, lengthSteps, type LengthStep } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { runTable } from './table-parts.ts';
@@ -65,13 +65,15 @@ export function lengthTable(results: RunResults, measured: readonly LengthMeasur
   });
 }
 
+/** A break-even length in words. */
+export function lengthText(tokens: number | null, measured: readonly LengthMeasurement[]): string {
+  const lengths = measured.map((row) => row.tokens);
+  if (tokens === null) return `not up to ${groupedNumber(Math.max(...lengths))}`;
+  return tokens === 0 ? `≤ ${groupedNumber(Math.min(...lengths))}` : groupedNumber(tokens);
+}
+
 export function lengthBreakEvenTable(results: RunResults, measured: readonly LengthMeasurement[]): Table | undefined {
-  const longest = Math.max(...measured.map(({ tokens }) => tokens));
-  const shortest = Math.min(...measured.map(({ tokens }) => tokens));
-  const text = (tokens: number | null): string => {
-    if (tokens === null) return `not up to ${groupedNumber(longest)}`;
-    return tokens === 0 ? `≤ ${groupedNumber(shortest)}` : formatNumber(tokens, 0);
-  };
+  const text = (tokens: number | null) => lengthText(tokens, measured);
   const rows = lengthBreakEvens(measured);
   if (rows.length === 0) return undefined;
   return runTable(results, rows, ({ way }) => wayName(way), {

@@ -78,10 +78,11 @@ const temporary = temporaryFolder();
 function probed(
   strategy: RetrieverName,
   change: (memories: readonly MemorySearchResult[]) => readonly MemorySearchResult[],
+  service = embeddings,
 ) {
   const open = async () => {
     const retriever = await openRetriever(strategy, {
-      ...{ embeddings, backend: exactBackend, topK: 5, threshold: -1 },
+      ...{ embeddings: service, backend: exactBackend, topK: 5, threshold: -1 },
       ...{ namespace: 'run/probe', folder: temporary.file('probe'), tiers: { coldIndex: 'ivfflat' } },
       countTokens: (texts) => Promise.resolve(texts.map((text) => text.split(' ').length)),
       preRetrieval: readPreRetrievalConfig({}, 'defaults'),
@@ -93,8 +94,21 @@ function probed(
       },
     });
   };
-  return probeRetriever(open, embeddings, ['en', 'zh']);
+  return probeRetriever(open, service, ['en', 'zh']);
 }
+
+it('queries only sentences that the embedder tells apart, as one for English does not in Chinese', async () => {
+  const embedder = await honest;
+  const forEnglish = replacing(embedder, {
+    embed: (texts, ...others) =>
+      embedder.embed(
+        texts.map((text) => (text.includes('说过') ? 'Tea.' : text)),
+        ...others,
+      ),
+  });
+  const service = new EmbeddingService(() => Promise.resolve(forEnglish));
+  expect(await probed('router', (memories) => memories, service)).toEqual({ questions: 8, wrong: [] });
+});
 
 describe.each(retrieverNames)('the probe of strategy %s', (strategy) => {
   it('finds nothing wrong with its order', async () => {
