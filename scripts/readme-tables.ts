@@ -2,7 +2,7 @@
  * Draws the tables of the README and of pages in `docs` from the reports in the repository: `npx tsx scripts/readme-tables.ts`. Each table is
  * between two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
  */
-import { type Cell, countColumn, estimateCell, formatCell, intervalColumn, type ItemColumn, itemRows, numberCell, numberColumn, textCell } from '../src/render/table.ts'; // prettier-ignore
+import { type Cell, countColumn, estimateCell, formatCell, intervalColumn, type ItemColumn, itemRows, numberCell, numberColumn, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,10 @@ import { format, resolveConfig } from 'prettier';
 import { BenchError } from '../src/base/bench-error.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { type ArmResults, type RunResults, runResults } from '../src/store/records/run-results.ts';
+import { lengthBreakEvens, totals, wayName } from '../src/eval/analysis/summary/length-break-even.ts';
+import { quantiles } from '../src/eval/analysis/statistics/estimate-mean.ts';
+import { groupedNumber } from '../src/render/format-number.ts';
+import { lengthText } from '../src/report/tables/length-tables.ts';
 import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/table-markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
@@ -110,9 +114,37 @@ function embedderTable({ run, measured }: RunResults): BareTable {
   return { rowHeading: 'category', ...itemRows(own, ({ kind }) => kind, [{ columns }]) };
 }
 
+/** By way and tier: the length from which stored KV is faster than the text, and its time at the longest length, for each model. */
+function lengthsTable(runs: readonly RunResults[]): string {
+  const rows = ['resident', ...lengthBreakEvens(runs[0]!.measured!.length!).map(({ way }) => wayName(way))];
+  const columns = runs.flatMap(({ run, measured }) => {
+    const measurements = measured!.length!;
+    const longest = Math.max(...measurements.map(({ tokens }) => tokens));
+    const p50 = (name: string): number =>
+      quantiles(totals(measurements.find((row) => row.tokens === longest && wayName(row) === name)!)).p50;
+    const breakEvens = new Map(lengthBreakEvens(measurements).map((found) => [wayName(found.way), found]));
+    return [
+      textColumn(`${run.model.name}:from`, `${run.model.name}: from (tokens)`, (name: string) => {
+        const found = breakEvens.get(name);
+        return found && lengthText(found.tokens, measurements);
+      }),
+      numberColumn(
+        `${run.model.name}:share`,
+        `× text at ${groupedNumber(longest)}`,
+        (name: string) => p50(name) / p50('text'),
+        3,
+      ),
+    ];
+  });
+  return bare({ rowHeading: 'KV', ...itemRows(rows, (name) => name, [{ columns }]) }, runs);
+}
+
 const readPair = (base: string, block: string): Pair => [readResults(base), readResults(block)];
 
 const REAL_MODEL = 'smollm2-135m';
+
+/** Suite `length` on real models. */
+const lengthReports = ['length/smollm2-135m'];
 
 /** The drawing of each table, by document. */
 export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
@@ -137,6 +169,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     passages: () => bareTable(passagesInBrief, `${REAL_MODEL}-methods-musique`),
   },
   'docs/methods/block-making.md': { settings: () => bareTable(placementInBrief, `${REAL_MODEL}-placement`) },
+  'docs/when-it-pays.md': { lengths: () => lengthsTable(lengthReports.map(readResults)) },
   'docs/models.md': { embedders: () => bareTable(embedderTable, `${REAL_MODEL}-retrieval`) },
   'docs/shipped-models.md': {
     main: () => bareTable(armResultsTable, 'reference/main'),
