@@ -1,6 +1,6 @@
 /**
- * Measures suite `length` beside what it must cost at least: `npm run perf -- length --model qwen2.5-coder-0.5b`. Copying the same bytes
- * (memcpy) and reading them cold with `dd` take turns in the same run; medians are compared.
+ * Measures suite `length`, and then what its steps must cost at least: `npm run perf -- length --model qwen2.5-coder-0.5b`. The same bytes are
+ * copied (memcpy) and read cold with `dd`, in the same run but after the suite; medians are compared.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

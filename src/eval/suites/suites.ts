@@ -156,7 +156,7 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     measure: async (context) => ({ serving: await measureServing(context) }),
     timesAreResults: true,
   },
-  // Tables 14 and 14b: no question is asked.
+  // Tables 14 and 14b. The language model answers no question.
   length: {
     question:
       'time to first token by length of the memories, and from which length each tier of KV beats recomputation',
