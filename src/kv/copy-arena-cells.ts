@@ -1,4 +1,11 @@
-import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRows } from '../engine/sequence-state.ts';
+import {
+  keyRowBytes,
+  type KvLayout,
+  sameLayout,
+  type SequenceState,
+  valueRowBytes,
+  valueRows,
+} from '../engine/sequence-state.ts';
 import { ArenaScratch, JoinedState } from './arena-cells.ts';
 import { wholeMemory } from './wasm-arena.ts';
 import { cutCells } from './cut-cells.ts';
@@ -75,7 +82,10 @@ export function replaceCells(state: SequenceState, cells: SequenceState, at: num
   state.keys.forEach((keys, layer) => keys.set(cells.keys[layer]!, at * keyRowBytes(layout)));
   if (state instanceof JoinedState) {
     using scratch = new ArenaScratch();
-    const sources = scratch.place(cells).valuesAt;
+    const layerBytes = count * valueRowBytes(layout);
+    const address = scratch.take(layout.layers * layerBytes);
+    const sources = cells.values.map((_, layer) => address + layer * layerBytes);
+    cells.values.forEach((values, layer) => wholeMemory().set(values, sources[layer]));
     placeValues({ sources, cells: count, layout }, { addresses: state.valuesAt, cells: positions.length, start: at });
     return;
   }

@@ -90,10 +90,11 @@ export function joinBlocks(
   });
   const scaledAt = scratch.take(Math.max(...all.map(({ block }) => layerValueBytes(block))));
   const joined = new JoinedState({ layout: header.layout, ...cells });
-  const { kernels = kernelChoice().kernels } = options;
+  const { rotary, kernels = kernelChoice().kernels } = options;
+  const layersByRotary = Map.groupBy(Array(header.layout.layers).keys(), (layer) => layerRotary(rotary, layer));
   try {
     for (const part of parts) {
-      placeKeys(part, joined, options);
+      placeKeys(part, joined, layersByRotary, options);
       divideKeys(part, joined, kernels);
       scaleAndPlaceValues(part, joined, scaledAt, kernels);
     }
@@ -120,18 +121,24 @@ function cellsInOrder(parts: readonly BlockPlacement[]): Pick<SequenceState, 'po
   let at = 0;
   for (const { block, position } of parts) {
     const distance = position - block.positions[0]!;
-    if (block.positions.some((before) => before + distance < 0)) {
-      throw new RangeError(`a block at position ${position} has cells below 0, which no engine can use`);
-    }
     tokenIds.set(block.tokenIds, at);
-    for (const before of block.positions) positions[at++] = before + distance;
+    for (const before of block.positions) {
+      if (before + distance < 0) {
+        throw new RangeError(`a block at position ${position} has cells below 0, which no engine can use`);
+      }
+      positions[at++] = before + distance;
+    }
   }
   return { positions, tokenIds };
 }
 
 /** Copies keys to their place and rotates them by the distance. */
-function placeKeys({ block, source, start, distance }: Part, target: ArenaPlace, options: JoinOptions): void {
-  const { rotary, rotated, kernels } = options;
+function placeKeys(
+  { block, source, start, distance }: Part,
+  target: ArenaPlace,
+  layersByRotary: ReadonlyMap<Rotary, readonly number[]>,
+  { rotated, kernels }: JoinOptions,
+): void {
   const { layout } = block;
   const sizeBytes = layerKeyBytes(block);
   const targets = target.keysAt.map((address) => address + start * keyRowBytes(layout));
@@ -145,12 +152,11 @@ function placeKeys({ block, source, start, distance }: Part, target: ArenaPlace,
     known.forEach((keys, layer) => memory.set(keys, targets[layer]));
     return;
   }
-  for (const [own, layers] of Map.groupBy(source.keysAt.keys(), (layer) => layerRotary(rotary, layer))) {
-    const moves = {
-      sources: layers.map((layer) => source.keysAt[layer]!),
-      targets: layers.map((layer) => targets[layer]!),
-    };
-    rotateKeys({ ...moves, sizeBytes }, keyRotation(own, layout, distance, kernels));
+  for (const [own, layers] of layersByRotary) {
+    const pick = (addresses: readonly number[]): readonly number[] =>
+      layers.length === layout.layers ? addresses : layers.map((layer) => addresses[layer]!);
+    const moves = { sources: pick(source.keysAt), targets: pick(targets), sizeBytes };
+    rotateKeys(moves, keyRotation(own, layout, distance, kernels));
   }
   rotated?.keep(block, distance, () => memoryAt(targets, sizeBytes));
 }
