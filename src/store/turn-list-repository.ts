@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { Repository } from './database.ts';
 import { type OutcomeColumn, outcomeColumns, type turnSorts } from './records/outcome-columns.ts';
@@ -26,15 +26,14 @@ export interface TurnListFilter {
 
 export type TurnSort = (typeof turnSorts)[number];
 
-/** A page of a list: which turns, in which order, and where it begins. */
+/** A page of a list: which turns, and in which order. */
 export interface TurnsQuery {
   readonly filter?: TurnListFilter | undefined;
   /** Default: the order of writing. */
   readonly sort?: TurnSort | undefined;
   readonly descending?: true | undefined;
-  /** Id of the turn after or before which the page lies; without either, the first page. */
-  readonly after?: number | undefined;
-  readonly before?: number | undefined;
+  /** From 1. */
+  readonly page?: number | undefined;
   readonly size: number;
 }
 
@@ -86,27 +85,21 @@ const listFields = {
 const rowsAtOnce = 500;
 
 export class TurnListRepository extends Repository {
-  /** A page of matching turns, found by the turn before or after it, so that late pages take no longer than the first. */
   page(runId: string, query: TurnsQuery) {
-    const { filter = {}, sort, after = 0, before, size } = query;
-    const cursor = this.#rows(and(eq(turns.runId, runId), eq(turns.id, before ?? after)))[0];
-    const backwards = cursor !== undefined && before !== undefined;
+    const { filter = {}, sort, page = 1, size } = query;
     const matching = and(eq(turns.runId, runId), matches(runId, filter));
-    const beyond = cursor === undefined ? undefined : isBeyond(cursor, query, backwards);
     // One more row tells whether there is another page.
     const found = this.query<{ readonly id: number }>(
       sql`SELECT id FROM turns INDEXED BY ${fastestIndex(filter, sort === undefined ? 'turns_run' : 'turns_list')}
-        WHERE ${and(matching, beyond)} ORDER BY ${sql.join(sorted(query, backwards), sql`, `)} LIMIT ${size + 1}`,
+        WHERE ${matching} ORDER BY ${order(query)} LIMIT ${size + 1} OFFSET ${(page - 1) * size}`,
     );
     const ids = found.slice(0, size).map(({ id }) => id);
-    const goesOn = found.length > size;
+    const hasNext = found.length > size;
     const byId = new Map(this.#rows(inArray(turns.id, ids)).map((row) => [row.turnId, row]));
-    const rows = ids.map((id) => byId.get(id)!);
     return {
-      rows: backwards ? rows.reverse() : rows,
-      hasPrevious: backwards ? goesOn : cursor !== undefined,
-      hasNext: backwards || goesOn,
-      matching: cursor === undefined && !goesOn ? rows.length : this.#count(filter, matching),
+      rows: ids.map((id) => byId.get(id)!),
+      hasNext,
+      matching: page === 1 && !hasNext ? ids.length : this.#count(filter, matching),
     };
   }
 
@@ -196,30 +189,11 @@ function fastestIndex(filter: TurnListFilter, whenEmpty: 'turns_run' | 'turns_li
   return sql.raw(filter.text !== undefined ? 'turns_run' : isEmpty(filter) ? whenEmpty : 'turns_list');
 }
 
-function sorted({ sort, descending }: TurnsQuery, backwards: boolean): SQL[] {
-  const id = backwards ? desc(turns.id) : asc(turns.id);
-  if (sort === undefined) return [id];
+/** Turns without a value come last, ascending or descending. */
+function order({ sort, descending }: TurnsQuery): SQL {
+  if (sort === undefined) return asc(turns.id);
   const column = turns[sort];
-  const isMissing = sql`${column} IS NULL`;
-  return [
-    backwards ? desc(isMissing) : asc(isMissing),
-    (descending === true) === backwards ? asc(column) : desc(column),
-    id,
-  ];
-}
-
-/** The condition for rows after a row in an order, or before it. Rows without a value come last, ascending or descending. */
-function isBeyond(row: TurnListRow, { sort, descending }: TurnsQuery, backwards: boolean): SQL | undefined {
-  const byId = backwards ? lt(turns.id, row.turnId) : gt(turns.id, row.turnId);
-  if (sort === undefined) return byId;
-  const [column, value] = [turns[sort], row[sort]];
-  if (value === null) return backwards ? or(isNotNull(column), byId) : and(isNull(column), byId);
-  const isSmaller = (descending === true) !== backwards;
-  return or(
-    isSmaller ? lt(column, value) : gt(column, value),
-    and(eq(column, value), byId),
-    backwards ? undefined : isNull(column),
-  );
+  return sql`${column} IS NULL, ${descending === true ? desc(column) : asc(column)}, ${turns.id}`;
 }
 
 /** Matches `text` literally, without wildcards. */

@@ -177,7 +177,7 @@ describe('pages', () => {
     [links.item('other', 'i-1x'), 404, 'did you mean i-1'],
     [links.turn(ref('i-1', 'dkii')), 404, 'did you mean dki?'],
     ['/../../etc/passwd', 404, 'there is no page'],
-    ['/run?run=other&after=x', 400, 'after=&quot;x&quot;'],
+    ['/run?run=other&page=x', 400, 'page=&quot;x&quot;'],
     ['/run?run=other&sort=question', 400, 'sort=&quot;question&quot;'],
     ['/run?run=other&truncated=yes', 400, 'truncated=&quot;yes&quot;'],
     ['/run', 400, 'run is missing'],

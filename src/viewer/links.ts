@@ -15,11 +15,9 @@ export interface MatrixQuery extends TurnListFilter {
 }
 
 /** Filter, order and page of the list of turns; default: all turns in the order in which they were written. */
-export interface TurnsQuery
-  extends
-    TurnListFilter,
-    Readonly<Pick<z.output<typeof queryParameters.items>, 'descending' | 'after' | 'before' | 'at'>> {
+export interface TurnsQuery extends MatrixQuery {
   readonly sort?: string;
+  readonly descending?: true;
 }
 
 export interface ArmRef {

@@ -45,14 +45,7 @@ const filter = run.extend({
 export const queryParameters = {
   runs: z.object({ text, page: positive }),
   run,
-  /** `after` and `before` are database ids of turns; `at` is the number of turns before the page. */
-  items: filter.extend({
-    sort: oneOf(turnSorts),
-    descending: ticked,
-    after: positive,
-    before: positive,
-    at: positive,
-  }),
+  items: filter.extend({ sort: oneOf(turnSorts), descending: ticked, page: positive }),
   matrix: filter.extend({ page: positive }),
   table: run.extend({ table: name }),
   figure: run.extend({ figure: name }),

@@ -11,8 +11,10 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import { mostCounted, TurnListRepository, type TurnListRow, type TurnSort } from '../../store/turn-list-repository.ts';
 import { hiddenNote, rowWithoutTexts } from '../hidden-texts.ts';
 import type { TurnsQuery, Links } from '../links.ts';
-import { filterForm, goldText, type ListColumn, listTable, type PageLink, pager, select, tick } from '../list-components.ts'; // prettier-ignore
+import { filterForm, goldText, type ListColumn, listTable, numberedLinks, type PageLink, pager, select, tick } from '../list-components.ts'; // prettier-ignore
 import { filterValues, turnFilters } from './turn-filters.ts';
+
+const pageSize = 50;
 
 export function readTurnList(database: BenchDatabase, run: RunRecord, wanted: TurnsQuery, hiddenTexts: string | null) {
   const { primary } = metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] });
@@ -20,9 +22,9 @@ export function readTurnList(database: BenchDatabase, run: RunRecord, wanted: Tu
   const query = wanted.sort === primary.name ? { ...wanted, sort: 'primaryValue' } : wanted;
   const turns = new TurnListRepository(database);
   const values = filterValues(database, run, query);
-  const { sort, descending, after, before, at: _at, ...filter } = query;
+  const { sort, descending, page: number, ...filter } = query;
   const quality = unknownQuality(run.model);
-  const page = turns.page(run.id, { filter, sort: sort as TurnSort, descending, after, before, size: 50 });
+  const page = turns.page(run.id, { filter, sort: sort as TurnSort, descending, page: number, size: pageSize });
   return {
     run: run.name,
     query,
@@ -96,13 +98,9 @@ function filters({ run, query, primary, values }: TurnList, links: Links): Html 
   });
 }
 
-function fromStart({ after: _after, before: _before, at: _at, ...query }: TurnsQuery): TurnsQuery {
-  return query;
-}
-
 function numberColumn({ run, query }: TurnList, column: TurnColumn, links: Links): ListColumn<TurnListRow> {
   const { key, heading, meaning, digits } = column;
-  const { descending, sort, ...rest } = fromStart(query);
+  const { descending, sort, page: _, ...rest } = query;
   const sorted = sort !== key ? 'none' : descending === true ? 'descending' : 'ascending';
   const opposite = sorted === 'ascending' ? { descending: true as const } : {};
   const mark = { none: '', ascending: ' ↑', descending: ' ↓' }[sorted];
@@ -179,37 +177,25 @@ function columns(list: TurnList, links: Links): ListColumn<TurnListRow>[] {
   ];
 }
 
-/** `Turns 51 to 100 of 4,400`; only the number of turns if the address does not give the place in the list. */
-function place({ query: { at, after, before }, page: { rows, matching, hasNext } }: TurnList): string {
-  if (matching === 0) return 'No turn matches.';
-  const ahead = after === undefined && before === undefined ? 0 : at;
-  const end = ahead === undefined || hasNext ? undefined : ahead + rows.length;
-  const all = matching === 'many' ? `more than ${groupedNumber(mostCounted)}` : (matching ?? end);
-  const total = typeof all === 'number' ? groupedNumber(all) : all;
-  if (ahead === undefined) return total === undefined ? `${rows.length} turns` : `${rows.length} of ${total} turns`;
-  const shown = `Turns ${groupedNumber(ahead + 1)} to ${groupedNumber(ahead + rows.length)}`;
-  return total === undefined ? `${shown}, more follow` : `${shown} of ${total}`;
+/** `Turns 51 to 100 of 4,400` */
+function place({ query: { page = 1 }, page: { rows, matching, hasNext } }: TurnList): string {
+  if (rows.length === 0) return page === 1 ? 'No turn matches.' : 'There are no more turns.';
+  const ahead = (page - 1) * pageSize;
+  const last = ahead + rows.length;
+  const shown = `Turns ${groupedNumber(ahead + 1)} to ${groupedNumber(last)}`;
+  if (matching === 'many') return `${shown} of more than ${groupedNumber(mostCounted)}`;
+  return matching === undefined && hasNext ? `${shown}, more follow` : `${shown} of ${groupedNumber(matching ?? last)}`;
 }
 
-function pageLinks({ run, query, page: { rows, hasPrevious, hasNext } }: TurnList, links: Links): PageLink[] {
-  const rest = fromStart(query);
-  const at = query.after === undefined && query.before === undefined ? 0 : query.at;
-  const to = (text: PageLink['text'], cursor: TurnsQuery, step = 0): PageLink => {
-    const ahead = at === undefined ? 0 : at + step;
-    const place = step === 0 || ahead < 1 ? {} : { at: ahead };
-    return { text, href: `${links.run(run, { ...rest, ...cursor, ...place })}#items` };
-  };
-  const [first, last] = [rows[0]?.turnId, rows.at(-1)?.turnId];
-  return [
-    ...(hasPrevious ? [to('First', {})] : []),
-    ...(hasPrevious && first !== undefined ? [to('Previous', { before: first }, -50)] : []),
-    ...(hasNext && last !== undefined ? [to('Next', { after: last }, rows.length)] : []),
-  ];
+function pageLinks({ run, query, page: { hasNext } }: TurnList, links: Links): PageLink[] {
+  const { page = 1, ...rest } = query;
+  const href = (to: number) => `${links.run(run, to === 1 ? rest : { ...rest, page: to })}#items`;
+  return numberedLinks(page, hasNext ? page + 1 : page, href);
 }
 
 export function turnListSection(list: TurnList, links: Links): Html {
   const { page, unknownQuality, hiddenTexts } = list;
-  const { sort: _sort, descending: _descending, ...filter } = fromStart(list.query);
+  const { sort: _sort, descending: _descending, page: _page, ...filter } = list.query;
   return html`<section id="items" aria-labelledby="items-heading">
     <h2 id="items-heading">Turns</h2>
     <p><a href="${links.matrix(list.run, links.answered ? filter : {})}">As a matrix of items and arms</a></p>
