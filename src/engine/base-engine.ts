@@ -43,12 +43,7 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
 
   async tokenize(texts: readonly TokenizeRequest[], options: CallOptions = {}): Promise<readonly TokenIds[]> {
     this.requireOpen(options);
-    const start = performance.now();
-    try {
-      return await this.parts.tokenizer.tokenize(texts, options);
-    } finally {
-      this.#others.add({ busyMs: performance.now() - start });
-    }
+    return this.#others.time(() => this.parts.tokenizer.tokenize(texts, options));
   }
 
   async detokenize(ids: readonly TokenIds[], options: CallOptions = {}): Promise<readonly string[]> {

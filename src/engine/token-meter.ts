@@ -24,6 +24,16 @@ export class TokenCounter {
   add(counts: Partial<TokenMeter>): void {
     this.reading = meterSum(this.reading, { ...zeroMeter, ...counts });
   }
+
+  /** Counts the time of a call, also if it fails. */
+  async time<T>(call: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await call();
+    } finally {
+      this.add({ busyMs: performance.now() - start });
+    }
+  }
 }
 
 /** Counts between two readings; all null if the counts of a call in between were lost. */

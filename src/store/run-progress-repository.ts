@@ -19,15 +19,16 @@ export class RunProgressRepository extends Repository {
     this.#isOfRun = sql`run_id = ${runId}`;
   }
 
-  /** Counts the turns with ids above `after` (0: all), and the faulty ones by failed checks; `last` is the highest id. */
-  newTurns(after: number) {
-    const isNew = sql`${this.#isOfRun} AND id > ${after}`;
+  /** Counts the turns, and the faulty ones by failed checks; `last` is the highest id, null without turns. */
+  count() {
     const faults = this.query<{ failed: number; checks: string; turns: number }>(
       sql`SELECT state = 'failed' AS failed, failed_checks AS checks, count(*) AS turns FROM turns
-        WHERE ${isNew} AND failed_checks IS NOT NULL GROUP BY failed, checks`,
+        WHERE ${this.#isOfRun} AND failed_checks IS NOT NULL GROUP BY failed, checks`,
     );
-    const { turns, last } = this.#count(isNew);
-    return { turns, last: last ?? undefined, faults: faults.map((one) => ({ ...one, failed: one.failed === 1 })) };
+    const [counts] = this.query<{ turns: number; last: number | null }>(
+      sql`SELECT count(*) AS turns, max(id) AS last FROM turns WHERE ${this.#isOfRun}`,
+    );
+    return { ...counts!, faults: faults.map((one) => ({ ...one, failed: one.failed === 1 })) };
   }
 
   latestFaults(most: number): FaultyTurn[] {
@@ -52,11 +53,5 @@ export class RunProgressRepository extends Repository {
       sql`SELECT item_id AS itemId, created_at AS createdAt FROM turns
         WHERE id > ${last - most} AND id <= ${last} AND +${this.#isOfRun} ORDER BY id`,
     );
-  }
-
-  #count(where: SQL): { readonly turns: number; readonly last: number | null } {
-    return this.query<{ turns: number; last: number | null }>(
-      sql`SELECT count(*) AS turns, max(id) AS last FROM turns WHERE ${where}`,
-    )[0]!;
   }
 }

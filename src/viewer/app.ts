@@ -11,6 +11,7 @@
  * `hono/html` escapes texts of users, and `printable` makes their control characters visible.
  */
 import { type Context, Hono } from 'hono';
+import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import type { BenchDatabase } from '../store/database.ts';
@@ -30,7 +31,7 @@ import { script } from './viewer-script.ts';
 import { guard, type ServerEnvironment } from './server.ts';
 import { style } from './viewer-style.ts';
 import { readTurnPage } from './turn/read-turn-page.ts';
-import { turnJson } from './turn/turn-json.ts';
+import { turnsJson } from './turn/turn-json.ts';
 import { turnPage } from './turn/turn-page.ts';
 import { RunProgressReader } from './watch/run-progress-reader.ts';
 import { watchPage } from './watch/watch-page.ts';
@@ -69,7 +70,7 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   const app = new Hono<ServerEnvironment>();
   const served = ofReports ? reportLinks : serverLinks;
   const links: Links = exported === undefined ? served : { ...served, answered: false };
-  const pictures = new Map<string, Promise<string>>();
+  const pictures = new LRUCache<string, Promise<string>>({ max: mostPictures });
 
   const read = <Schema extends z.ZodType>(schema: Schema, context: Context): z.output<Schema> =>
     parseParameters(schema, new URL(context.req.url).searchParams);
@@ -112,7 +113,6 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     const key = renderSpecification(figure);
     const picture = pictures.get(key) ?? renderFigure(figure).then(pictureFile);
     pictures.set(key, picture);
-    if (pictures.size > mostPictures) pictures.delete(pictures.keys().next().value!);
     return context.body(await picture, 200, {
       'content-type': 'image/svg+xml',
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
@@ -131,7 +131,7 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   });
   app.get('/turn.json', (context) => {
     const model = readTurnPage(database, read(queryParameters.turn, context), undefined, hiddenTexts);
-    return context.body(turnJson(model), 200, { 'content-type': 'application/json; charset=utf-8' });
+    return context.body(turnsJson([model]), 200, { 'content-type': 'application/json; charset=utf-8' });
   });
   page('/pair', queryParameters.pair, ({ other, ...turn }) => {
     const body = compareTurnsPage(readArmPair(database, turn, other, hiddenTexts), links);

@@ -10,7 +10,7 @@ import { findRuns } from '../../src/eval/analysis/find-runs.ts';
 import { exportPages } from '../../src/viewer/export-pages.ts';
 import { readComparison } from '../../src/viewer/compare/compare-arms-page.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn-page.ts';
-import { turnJson } from '../../src/viewer/turn/turn-json.ts';
+import { turnsJson } from '../../src/viewer/turn/turn-json.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
@@ -104,13 +104,13 @@ describe('texts of a public set', () => {
   it('are shown to whoever has the file, and to nobody else', () => {
     const ref = { run: 'public', item: 'q001', arm: 'rag', repeat: 0, turn: 0 };
     const shownWith = (file: string) =>
-      turnJson(readTurnPage(database, ref, undefined, new WithheldTexts(file).hidden));
+      turnsJson([readTurnPage(database, ref, undefined, new WithheldTexts(file).hidden)]);
     const other = folder.file('other.json');
     writeFileSync(other, JSON.stringify(questions.slice(1)));
     expect(shownWith(dataFile)).toContain(question);
     expect(shownWith(other)).not.toMatch(foreign);
     expect(shownWith(other)).toContain('other.json (sha256');
-    expect(turnJson(readTurnPage(database, ref))).not.toMatch(foreign);
+    expect(turnsJson([readTurnPage(database, ref)])).not.toMatch(foreign);
     const pair = { a: 'public', armA: 'rag', b: 'public', armB: 'none' };
     expect(JSON.stringify(readComparison(database, pair))).not.toMatch(foreign);
   });

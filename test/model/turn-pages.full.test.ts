@@ -9,7 +9,7 @@ import { segmentsWithPositions } from '../../src/viewer/turn/segment-positions.t
 import { readTurnPage, type TurnModel } from '../../src/viewer/turn/read-turn-page.ts';
 import { sequenceDifference } from '../../src/viewer/turn/sequence-difference.ts';
 import { tokenSpans } from '../../src/viewer/turn/token-spans.ts';
-import { turnJson } from '../../src/viewer/turn/turn-json.ts';
+import { turnsJson } from '../../src/viewer/turn/turn-json.ts';
 import { turnPage } from '../../src/viewer/turn/turn-page.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { smallConfig } from './bench-fixture.ts';
@@ -90,7 +90,7 @@ describe('the turns of a run', () => {
       expect(text).not.toMatch(/undefined|NaN|\[object/);
       const { prompt, kvResident, evaluated } = turn.tokens;
       expect(text).toMatch(new RegExp(`^tokens +${prompt} +${kvResident} +${evaluated} `, 'm'));
-      expect(JSON.parse(turnJson(model))).toMatchObject({ run: { name: run }, turns: [{ arm: turn.arm }] });
+      expect(JSON.parse(turnsJson([model]))).toMatchObject({ run: { name: run }, turns: [{ arm: turn.arm }] });
     }
   });
 

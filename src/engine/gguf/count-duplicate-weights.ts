@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { readNumbers } from '../../base/float16.ts';
+import { innerProduct, norm } from '../../base/inner-product.ts';
 import { type GgufFile, type GgufTensorInfo, readBytes } from './gguf-file.ts';
 import { bytesOfNumbers } from './tensor-types.ts';
 
@@ -19,7 +20,9 @@ export function countDuplicateWeights(files: readonly GgufFile[]): number {
   if (!isSameShape || embedding.tensor.dimensions.length !== 2) return 0;
   const sample = Array.from({ length: ROWS }, (_, index) => Math.floor(((index + 0.5) * rows) / ROWS));
   const [first, second] = [embedding, output].map(({ path, tensor }) => readRows(path, tensor, columns, sample));
-  return first && second && cosine(first, second) >= MIN_COSINE ? rows * columns : 0;
+  return first && second && innerProduct(first, second) / (norm(first) * norm(second)) >= MIN_COSINE
+    ? rows * columns
+    : 0;
 }
 
 function findTensor(files: readonly GgufFile[], wanted: string) {
@@ -44,12 +47,6 @@ function readRows(path: string, { type, fileOffset }: GgufTensorInfo, columns: n
   } finally {
     closeSync(file);
   }
-}
-
-function cosine(a: readonly number[], b: readonly number[]): number {
-  const dot = (x: readonly number[], y: readonly number[]): number =>
-    x.reduce((sum, value, i) => sum + value * y[i]!, 0);
-  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
 /** Numbers per block and how to decode a block, by ggml's type id. @see ggml-quants.c of llama.cpp */

@@ -33,7 +33,7 @@ export class SlotKvFiles implements SavableSequence {
   async save(path: string): Promise<number> {
     const { name, serverPath } = this.#newFile();
     try {
-      const { n_written: written } = await this.#timed(() =>
+      const { n_written: written } = await this.#parts.slot.counts.time(() =>
         this.#parts.connection
           .post(`/slots/${this.#parts.slot.id}?action=save`, { filename: name }, savedShape)
           .catch((cause: unknown) => {
@@ -67,7 +67,7 @@ export class SlotKvFiles implements SavableSequence {
     const { name, serverPath } = this.#newFile();
     try {
       linkFile(path, serverPath);
-      await this.#timed(() =>
+      await this.#parts.slot.counts.time(() =>
         this.#parts.connection.post(`/slots/${this.#parts.slot.id}?action=restore`, { filename: name }, restoredShape),
       );
     } catch (cause) {
@@ -94,15 +94,6 @@ export class SlotKvFiles implements SavableSequence {
   #newFile(): { readonly name: string; readonly serverPath: string } {
     const name = `dki-bench-${randomUUID()}.bin`;
     return { name, serverPath: join(this.#parts.folder, name) };
-  }
-
-  async #timed<T>(call: () => Promise<T>): Promise<T> {
-    const start = performance.now();
-    try {
-      return await call();
-    } finally {
-      this.#parts.slot.counts.add({ busyMs: performance.now() - start });
-    }
   }
 
   #notSaved(cause: unknown): BenchError {

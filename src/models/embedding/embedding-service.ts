@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
+import { LRUCache } from 'lru-cache';
 import { BenchError } from '../../base/bench-error.ts';
+import { norm } from '../../base/inner-product.ts';
 import type { Embedder, EmbedderInfo, TextPurpose } from './embedder.ts';
 
 /** Requests to the service and their cost, since it was created. */
@@ -38,8 +40,7 @@ export interface EmbeddingServiceOptions {
  */
 export class EmbeddingService {
   readonly #open: () => Promise<Embedder>;
-  readonly #maxCachedTexts: number;
-  readonly #cache = new Map<string, Float32Array>();
+  readonly #cache: LRUCache<string, Float32Array>;
   #embedder: Promise<Embedder> | undefined;
   #texts = 0;
   #cacheHits = 0;
@@ -47,7 +48,7 @@ export class EmbeddingService {
 
   constructor(open: () => Promise<Embedder>, { maxCachedTexts = 20_000 }: EmbeddingServiceOptions = {}) {
     this.#open = open;
-    this.#maxCachedTexts = maxCachedTexts;
+    this.#cache = new LRUCache({ max: maxCachedTexts });
   }
 
   /** Embeds one text: a question as `query`, a memory as `document`. @returns a copy of the unit vector */
@@ -86,7 +87,7 @@ export class EmbeddingService {
     for (const [i, key] of [...missing.keys()].entries()) {
       vectors.set(key, unitVector(made[i]!, info.dimension, refusal));
     }
-    this.#store(vectors);
+    for (const [key, vector] of vectors) this.#cache.set(key, vector);
     return keys.map((key) => vectors.get(key)!.slice());
   }
 
@@ -120,17 +121,6 @@ export class EmbeddingService {
       throw error;
     }
   }
-
-  #store(vectors: ReadonlyMap<string, Float32Array>): void {
-    for (const [key, vector] of vectors) {
-      this.#cache.delete(key);
-      this.#cache.set(key, vector);
-    }
-    for (const key of this.#cache.keys()) {
-      if (this.#cache.size <= this.#maxCachedTexts) return;
-      this.#cache.delete(key);
-    }
-  }
 }
 
 /** Scales a vector to length 1; a zero vector (a text without content) stays zero: it is similar to nothing. */
@@ -140,9 +130,7 @@ export function unitVector(
   refusal: (fault: string) => BenchError,
 ): Float32Array {
   if (vector.length !== dimension) throw refusal(`${vector.length} numbers instead of ${dimension}`);
-  let squares = 0;
-  for (const value of vector) squares += value * value;
-  if (!Number.isFinite(squares)) throw refusal('numbers that are not all finite');
-  const length = Math.sqrt(squares);
+  const length = norm(vector);
+  if (!Number.isFinite(length)) throw refusal('numbers that are not all finite');
   return length === 0 ? vector : vector.map((value) => value / length);
 }

@@ -26,7 +26,3 @@ export function turnsJson([first, ...others]: readonly [TurnModel, ...TurnModel[
   const { id, name, suite, model, hiddenTexts } = first.run;
   return printableJson({ run: { id, name, suite, model, hiddenTexts }, turns: [first, ...others].map(turnDocument) });
 }
-
-export function turnJson(model: TurnModel): string {
-  return turnsJson([model]);
-}

@@ -9,7 +9,7 @@ import { serverLinks as links } from '../links.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type AnsweredDisplayTurn, type DisplayTurn, turnForDisplay } from '../turn-scores-for-display.ts';
 import type { TurnModel } from './read-turn-page.ts';
-import { turnJson } from './turn-json.ts';
+import { turnsJson } from './turn-json.ts';
 import { turnPage } from './turn-page.ts';
 
 const model = { name: 'tiny', sha256: 'ab'.repeat(32) };
@@ -90,7 +90,7 @@ describe('the page of a turn', () => {
       expect(Buffer.byteLength(page)).toBeLessThan(200_000);
       expect(faultsOf(page)).toEqual([]);
       expect(page).toMatch(/… [\d,]+ more characters, all in the raw JSON/);
-      const [shown] = (JSON.parse(turnJson(model)) as { turns: [AnsweredDisplayTurn] }).turns;
+      const [shown] = (JSON.parse(turnsJson([model])) as { turns: [AnsweredDisplayTurn] }).turns;
       expect(shown.answer.text).toBe(text);
       expect(printTurn('r', turn, { width: 80, colour: false }).length).toBeLessThan(400_000);
     },

@@ -34,9 +34,9 @@ export class RunProgressReader {
     const run = findRunByName(this.#database, this.#name);
     const { name, suite, status, startedAt, dataset } = run;
     const growth = new RunProgressRepository(this.#database, run.id);
-    const { turns, last = 0, faults } = growth.newTurns(0);
+    const { turns, last, faults } = growth.count();
     const finished = new UserClaimRepository(this.#database, run.id).finished();
-    const times = status === 'running' && last > 0 ? growth.latestTimes(last, ratedTurns) : [];
+    const times = status === 'running' && last !== null ? growth.latestTimes(last, ratedTurns) : [];
     return {
       name,
       suite,
@@ -87,7 +87,7 @@ const primaryMetric = ({ dataset, plan }: RunRecord) => metricsOfRun({ dataset, 
 /** The progress of a run; `unknownQuality` is the reason why answers are not judged, or null. */
 export type RunProgress = ReturnType<RunProgressReader['read']>;
 
-function countFaults(faults: ReturnType<RunProgressRepository['newTurns']>['faults']) {
+function countFaults(faults: ReturnType<RunProgressRepository['count']>['faults']) {
   const checks = new Map<string, number>();
   for (const { checks: failed, turns } of faults) {
     for (const check of failed.split(',')) {
