@@ -87,6 +87,8 @@ await runScript(async () => {
     engines,
     openRetriever: () => Promise.reject(new RangeError('no retriever is measured')),
     onStep: (done, total) => void process.stderr.write(`length ${done} of ${total}\n`),
+    measured: null,
+    save: () => Promise.resolve(),
   });
   const known = new Map<number, number>();
   const dd = (bytes: number): number => {

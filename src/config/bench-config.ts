@@ -20,10 +20,11 @@ export const suiteNames = [
   'methods',
   'serving',
   'length',
+  'edit',
 ] as const;
 
 /** Suites that run only by name: they are not part of `all`. */
-export const suitesByNameOnly: readonly SuiteName[] = ['length'];
+export const suitesByNameOnly: readonly SuiteName[] = ['length', 'edit'];
 
 export type SuiteName = (typeof suiteNames)[number];
 
@@ -70,7 +71,7 @@ export const randomModelPrefix = 'random:';
 const questions = {
   suite: describe(z.preprocess(commaSeparated, z.array(z.enum([...suiteNames, 'all'])).min(1)), {
     value: '<names>',
-    help: 'suites to run, comma-separated, or "all" (all but length)',
+    help: 'suites to run, comma-separated, or "all" (all but length and edit)',
     allowed: 'comma-separated names',
     names: { kind: 'suite', known: [...suiteNames, 'all'] },
   }).default(['main']),

@@ -24,6 +24,8 @@ test.each([
       signal: new AbortController().signal,
       engines: fakeAdapter.opener({}),
       onStep: (...step) => steps.push(step),
+      measured: null,
+      save: () => Promise.resolve(),
       // The router in place of each: what is asked for is the question, not what it finds.
       openRetriever: (name, { coldIndex } = {}) => {
         opened.push([name, coldIndex]);

@@ -226,6 +226,8 @@ async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promi
       engines,
       openRetriever: retrieverOpener(prepared, run),
       onStep,
+      measured: findings.probes!.measured,
+      save: (soFar) => findings.save({ measured: soFar }),
       runId: run.id,
       keeper: bench.keeper,
       arms: prepared.arms,

@@ -26,6 +26,10 @@ export interface MeasureContext {
   /** Opens a retriever with a separate index and, except for `options`, the run's options. The caller closes it. */
   readonly openRetriever: (name: RetrieverName, options?: RetrieverOptions) => Promise<Retriever>;
   readonly onStep: (done: number, total: number) => void;
+  /** What this run had stored before it was interrupted; null in a new run. */
+  readonly measured: Measured | null;
+  /** Stores what has been measured so far. */
+  readonly save: (measured: Measured) => Promise<void>;
 }
 
 export interface ServeContext extends MeasureContext {

@@ -4,6 +4,7 @@ import { contextData } from '../../data/generators/context-data.ts';
 import { coreferenceData } from '../../data/generators/coreference-data.ts';
 import { scalingData } from '../../data/generators/scaling-data.ts';
 import { withSetting } from '../../systems/arms/arm-name.ts';
+import { measureEdit } from '../run/measure/measure-edit.ts';
 import { measureLength } from '../run/measure/measure-length.ts';
 import { measureRetrieval } from '../run/measure/measure-retrieval.ts';
 import { measureServing } from '../run/measure/measure-serving.ts';
@@ -164,6 +165,13 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     requires: ['cells'],
     measure: async (context) => ({ length: await measureLength(context) }),
     timesAreResults: true,
+  },
+  // Table 15. The questions are those about a value that a later memory replaced.
+  edit: {
+    question: 'what answers say after a memory has changed behind its stored KV: the new value, the old one, neither',
+    arms: [],
+    requires: ['cells'],
+    measure: async (context) => ({ edit: await measureEdit(context) }),
   },
 };
 

@@ -6,6 +6,7 @@ import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tab
 import { contrastTable } from './planned-contrast-table.ts';
 import { comparisonsTables } from './arm-comparisons-tables.ts';
 import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
+import { editTable } from './edit-table.ts';
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { latencyTable } from './latency-table.ts';
 import { lengthBreakEvenTable, lengthTable } from './length-tables.ts';
@@ -75,6 +76,7 @@ const paperTables: readonly PaperTable[] = [
   { name: '13', suite: 'methods', draw: claimsTable },
   { name: '14', suite: 'length', draw: measured('length', lengthTable) },
   { name: '14b', suite: 'length', draw: measured('length', lengthBreakEvenTable) },
+  { name: '15', suite: 'edit', draw: measured('edit', editTable) },
   { name: 'F2', suite: 'scaling', draw: latencyScalingTable },
   { name: 'F3', suite: 'scaling', draw: recallScalingTable },
 ];

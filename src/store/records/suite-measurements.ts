@@ -84,6 +84,34 @@ const lengthMeasurement = object({
   ),
 });
 
+/** Ways in which stored KV follows a change of a memory, the true one first and the control last. */
+export const editWays = ['rebuild', 'append', 'block', 'splice', 'overwrite', 'unchanged'] as const;
+export type EditWay = (typeof editWays)[number];
+
+/** What an answer says: the value after the change, that before it, or neither (or both). */
+export const editOutcomes = ['new', 'old', 'neither'] as const;
+
+/** The answers to one question about a changed memory, one for each way. */
+const editMeasurement = object({
+  dataset: z.string(),
+  itemId: z.string(),
+  userId: z.string(),
+  /** Tokens of the value before and after the change, and tokens of memories behind it. */
+  value: object(numbers('before', 'after', 'behind')),
+  answers: list(
+    object({
+      way: z.enum(editWays),
+      says: z.enum(editOutcomes),
+      /** Tokens that the engine evaluated up to the first token; null if it does not count them. */
+      evaluated: z.number().nullable(),
+      /** The answer has the tokens of that behind the rebuilt prefix. */
+      sameAsRebuilt: z.boolean(),
+      /** Missing where the texts of the data may not be stored. */
+      text: z.string().exactOptional(),
+    }),
+  ),
+});
+
 /** The cross-user leakage of one arm: `said[asker][owner]` counts answers that hold the owner's secret. */
 const leakMatrix = object({
   arm: z.string(),
@@ -134,10 +162,12 @@ export const measured = object({
   retrieval: retrievalMeasurements.exactOptional(),
   serving: servingMeasurement.exactOptional(),
   length: list(lengthMeasurement).exactOptional(),
+  edit: list(editMeasurement).exactOptional(),
 });
 
 export type StorageMeasurement = z.output<typeof storageMeasurement>;
 export type LengthMeasurement = z.output<typeof lengthMeasurement>;
+export type EditMeasurement = z.output<typeof editMeasurement>;
 export type LeakMatrix = z.output<typeof leakMatrix>;
 export type RetrievalMeasurement = z.output<typeof retrievalMeasurement>;
 export type RetrievalMeasurements = z.output<typeof retrievalMeasurements>;

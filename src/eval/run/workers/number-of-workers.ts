@@ -10,10 +10,11 @@ const MAX_AUTO = 4;
 /** Resolves `--workers`, left out if one process takes all turns. @throws BenchError `bad-option` if several cannot be used */
 export function withWorkers(
   { workers, ...options }: BenchConfig,
-  suite: Pick<Suite, 'timesAreResults'>,
+  suite: Pick<Suite, 'timesAreResults' | 'arms'>,
   parts: Pick<BenchHooks, 'arms'> & { readonly canStart: boolean },
 ): BenchConfig {
-  if (workers === undefined || workers === 1 || suite.timesAreResults === true) return options;
+  const hasTurns = (options.arms ?? suite.arms).length > 0;
+  if (workers === undefined || workers === 1 || suite.timesAreResults === true || !hasTurns) return options;
   const obstacle = obstacleToWorkers(options, parts);
   if (workers === 'auto') {
     const count = obstacle === undefined ? Math.min(MAX_AUTO, availableParallelism()) : 1;
