@@ -13,6 +13,8 @@ import { type ArmResults, type RunResults, runResults } from '../src/store/recor
 import { lengthBreakEvens, totals, wayName } from '../src/eval/analysis/summary/length-break-even.ts';
 import { quantiles } from '../src/eval/analysis/statistics/estimate-mean.ts';
 import { groupedNumber } from '../src/render/format-number.ts';
+import { editOutcomes } from '../src/store/records/suite-measurements.ts';
+import { editTable } from '../src/report/tables/edit-table.ts';
 import { lengthText } from '../src/report/tables/length-tables.ts';
 import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/table-markdown.ts';
@@ -143,6 +145,20 @@ const readPair = (base: string, block: string): Pair => [readResults(base), read
 
 const REAL_MODEL = 'smollm2-135m';
 
+/** What answers say after a memory has changed, and the tokens evaluated, by model, data set and way. */
+function editsTable(runs: readonly RunResults[]): string {
+  const shown = [...editOutcomes, 'evaluated'];
+  const tables = runs.map((results) => editTable(results, results.measured!.edit!));
+  const rows = tables.flatMap((table, place) =>
+    table.rows.map((row) => ({ ...row, label: `${runs[place]!.run.model.name}: ${row.label}` })),
+  );
+  const columns = tables[0]!.blocks[0]!.columns.filter(({ key }) => shown.includes(key));
+  return bare({ rowHeading: 'model: way, data set', blocks: [{ columns }], rows }, runs);
+}
+
+/** Suite `edit`. */
+const editReports = ['edit/recall-base'];
+
 /** Suite `length` on real models. */
 const lengthReports = ['length/smollm2-135m'];
 
@@ -169,7 +185,10 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     passages: () => bareTable(passagesInBrief, `${REAL_MODEL}-methods-musique`),
   },
   'docs/methods/block-making.md': { settings: () => bareTable(placementInBrief, `${REAL_MODEL}-placement`) },
-  'docs/when-it-pays.md': { lengths: () => lengthsTable(lengthReports.map(readResults)) },
+  'docs/when-it-pays.md': {
+    lengths: () => lengthsTable(lengthReports.map(readResults)),
+    edits: () => editsTable(editReports.map(readResults)),
+  },
   'docs/models.md': { embedders: () => bareTable(embedderTable, `${REAL_MODEL}-retrieval`) },
   'docs/shipped-models.md': {
     main: () => bareTable(armResultsTable, 'reference/main'),

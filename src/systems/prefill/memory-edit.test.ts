@@ -41,7 +41,7 @@ async function editing(engine: Engine, edit: MemoryEdit) {
     const rest = await applyEdit(way, context, stored, edit);
     const { next } = await session.score(rest, []);
     const evaluated = (await session.meter()).evaluated! - before.evaluated!;
-    const probabilities = next?.span === 'all' ? next.probabilities : new Float64Array();
+    const probabilities = next.span === 'all' ? next.probabilities : new Float64Array();
     return { evaluated, probabilities, tokens: [...session.tokens] };
   };
   return { session, context, stored, apply };
