@@ -360,6 +360,26 @@ export const faults: readonly Fault[] = [
       run: ['--arms', 'rag,dki-informative:.3'],
     },
   ]),
+  ...faultsIn('recomputation', 'src/systems/prefill/memory-edit.ts', [
+    {
+      name: 'a splice keeps the first token of the old value',
+      find: 'lastExactCut(engine.capabilities, value.start)',
+      replace: 'lastExactCut(engine.capabilities, value.start + 1)',
+      run: false,
+    },
+    {
+      name: 'an overwritten value keeps as many cells behind it as the new value has tokens',
+      find: 'const behind = start + tokens.before;',
+      replace: 'const behind = start + tokens.after;',
+      run: false,
+    },
+    {
+      name: 'the new value is evaluated behind the header alone',
+      find: 'const front = kv.cut(prefix, 0, start);',
+      replace: 'const front = kv.cut(prefix, start - 3, start);',
+      run: false,
+    },
+  ]),
   ...faultsIn('recomputation', 'src/systems/prefill/joined-blocks-prefill.ts', [
     {
       name: 'ranks are places in the prompt',
