@@ -11,6 +11,7 @@ import { knownFields } from '../data/convert/column-mapping.ts';
 import { publicDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
 import { fileSource, datasetSources } from '../data/dataset-source.ts';
 import type { ContextWindow } from '../data/generators/dataset-generator.ts';
+import { countTokens } from '../engine/engine.ts';
 import { type Verification, verifyDataset, verifySource } from '../data/verify/verify-dataset.ts';
 import { writeText } from '../data/write-lines.ts';
 import { printableJson } from '../render/escape-control-characters.ts';
@@ -151,7 +152,6 @@ async function withContextWindow<T>(config: BenchConfig, use: (window: ContextWi
   await using engine = await openConfiguredEngine(selectEngine({ engine: config.engine }), config);
   return await use({
     contextTokens: engine.info.contextTokens,
-    countTokens: async (texts) =>
-      (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length),
+    countTokens: (texts) => countTokens(engine, texts),
   });
 }

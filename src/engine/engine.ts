@@ -29,6 +29,11 @@ export interface FirstLayersOptions extends CallOptions {
   readonly queries?: boolean | undefined;
 }
 
+/** Number of tokens of each text of users or memories. */
+export async function countTokens(engine: Pick<Engine, 'tokenize'>, texts: readonly string[]): Promise<number[]> {
+  return (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length);
+}
+
 /** The capability that a call of `firstLayers` needs. */
 export function firstLayersCapability({ queries = false }: FirstLayersOptions): CapabilityName {
   return queries ? 'queries' : 'firstLayers';

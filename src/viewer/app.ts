@@ -33,7 +33,7 @@ import { style } from './viewer-style.ts';
 import { readTurnPage } from './turn/read-turn-page.ts';
 import { turnsJson } from './turn/turn-json.ts';
 import { turnPage } from './turn/turn-page.ts';
-import { RunProgressReader } from './watch/run-progress-reader.ts';
+import { type RunProgress, runProgressReader } from './watch/run-progress-reader.ts';
 import { watchPage } from './watch/watch-page.ts';
 
 export interface ViewerAppOptions {
@@ -143,10 +143,10 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     return { kind: 'compare', title, run: query.a, body: comparePage(model, links) };
   });
   // Keeps the reader of the last watched run, which does not read finished users twice.
-  let latest: { readonly run: string; readonly reader: RunProgressReader } | undefined;
+  let latest: { readonly run: string; readonly read: () => RunProgress } | undefined;
   page('/watch', queryParameters.run, ({ run }) => {
-    if (latest?.run !== run) latest = { run, reader: new RunProgressReader(database, run, hiddenTexts) };
-    return { kind: 'watch', title: 'Progress', run, body: watchPage(latest.reader.read(), links) };
+    if (latest?.run !== run) latest = { run, read: runProgressReader(database, run, hiddenTexts) };
+    return { kind: 'watch', title: 'Progress', run, body: watchPage(latest.read(), links) };
   });
   app.get(links.style(), (context) => context.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
   app.get(links.script(), (context) => context.body(script, 200, { 'content-type': 'text/javascript; charset=utf-8' }));

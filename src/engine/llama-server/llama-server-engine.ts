@@ -7,7 +7,7 @@ import type { EngineRequest } from '../engine-adapter.ts';
 import { sessionWindow } from '../session-window.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { hashModelFile } from '../gguf/model-file.ts';
-import { PromptTokenLedger } from '../http/prompt-token-ledger.ts';
+import { openPromptTokenLedger, type PromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import { propsShape, type ServerProps } from '../http/model-response-schemas.ts';
 import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
 import type { KvTransfer } from '../llama-state/kv-transfer.ts';
@@ -33,7 +33,7 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
       const modelSha256 = endpoint.file === undefined ? null : await hashModelFile(endpoint.file, options.signal);
       const info = describe(endpoint.connection.url, probed, request, modelSha256);
       const capabilities = { ...probed.capabilities, sessions: request.sessions ?? 1 };
-      const ledger = await PromptTokenLedger.open(endpoint.connection, options);
+      const ledger = await openPromptTokenLedger(endpoint.connection, options);
       const { tokenizer } = probed.served;
       return new LlamaServerEngine({ info, capabilities, tokenizer, states, ledger, endpoint, probed });
     } catch (error) {

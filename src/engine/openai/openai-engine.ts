@@ -5,7 +5,7 @@ import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
 import { sessionWindow } from '../session-window.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { PromptTokenLedger } from '../http/prompt-token-ledger.ts';
+import { openPromptTokenLedger, type PromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import { OpenAiSession } from './openai-session.ts';
 import type { ProbedServer } from './probe-server.ts';
 import { PromptSender } from './prompt-sender.ts';
@@ -23,7 +23,7 @@ export class OpenAiEngine extends BaseEngine<OpenAiParts> {
     const info = describe(probed, request);
     const capabilities = { ...probed.capabilities, sessions: request.sessions ?? 1 };
     const { connection, tokenizer } = probed.server;
-    const ledger = await PromptTokenLedger.open(connection, options);
+    const ledger = await openPromptTokenLedger(connection, options);
     return new OpenAiEngine({ info, capabilities, tokenizer, ledger, probed });
   }
 

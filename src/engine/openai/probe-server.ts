@@ -2,7 +2,7 @@ import { auditAgrees } from '../../store/records/prompt-token-audit.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
-import { PromptTokenLedger } from '../http/prompt-token-ledger.ts';
+import { openPromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import { serverCapabilities } from '../http/server-capabilities.ts';
 import { optional } from '../http/server-errors.ts';
 import type { TokenIds } from '../token-id.ts';
@@ -134,7 +134,7 @@ async function tryNames(
   options: CallOptions,
 ): Promise<Record<'first' | 'repeated' | 'otherName' | 'firstName', Counts>> {
   const { connection } = server;
-  const ledger = await PromptTokenLedger.open(connection, options);
+  const ledger = await openPromptTokenLedger(connection, options);
   const sender = new PromptSender(server, asIds, ledger);
   const opened = await promptIds(server, PROOF_TEXT.repeat(PROOF_TOKENS / 8), options);
   const ids = opened.slice(0, PROOF_TOKENS - names.lineTokens);

@@ -7,31 +7,25 @@ import { type Observation, perItem, unitTotals } from './statistics/observations
 import { isPooled } from './summary/metric-estimates.ts';
 
 /** Means of one metric by arm while a run goes on, updated with the turns of each finished user. */
-export class RunningMeans {
-  readonly #metric: Pick<MetricDeclaration, 'unit'>;
-  readonly #arms: readonly { readonly traits: ArmTraits; n: number; errors: number; readonly values: Observation[] }[];
-
-  constructor(arms: readonly ArmTraits[], metric: Pick<MetricDeclaration, 'unit'>) {
-    this.#metric = metric;
-    this.#arms = arms.map((traits) => ({ traits, n: 0, errors: 0, values: [] }));
-  }
-
-  add(turns: readonly TurnValue[]): void {
-    for (const arm of this.#arms) {
-      const own = turns.filter((turn) => turn.arm === arm.traits.name);
-      const answered = own.filter(({ failed }) => !failed);
-      arm.n += answered.length;
-      arm.errors += own.length - answered.length;
-      arm.values.push(...perItem(answered, ({ value }) => value));
-    }
-  }
-
-  arms() {
-    const pooled = this.#arms.filter(({ traits, values }) => isPooled(traits) && values.length > 0);
-    const effect = pooled.length === 0 ? undefined : designEffect(pooled.map(({ values }) => unitTotals(values)));
-    return this.#arms.map(({ traits, n, errors, values }) => {
-      const estimate = this.#metric.unit === '%' ? estimateShare(values, effect) : estimateMean(values);
-      return { arm: traits.name, n, errors, estimate };
-    });
-  }
+export function runningMeans(traitsOfArms: readonly ArmTraits[], { unit }: Pick<MetricDeclaration, 'unit'>) {
+  const arms = traitsOfArms.map((traits) => ({ traits, n: 0, errors: 0, values: [] as Observation[] }));
+  return {
+    add(turns: readonly TurnValue[]): void {
+      for (const arm of arms) {
+        const own = turns.filter((turn) => turn.arm === arm.traits.name);
+        const answered = own.filter(({ failed }) => !failed);
+        arm.n += answered.length;
+        arm.errors += own.length - answered.length;
+        arm.values.push(...perItem(answered, ({ value }) => value));
+      }
+    },
+    arms() {
+      const pooled = arms.filter(({ traits, values }) => isPooled(traits) && values.length > 0);
+      const effect = pooled.length === 0 ? undefined : designEffect(pooled.map(({ values }) => unitTotals(values)));
+      return arms.map(({ traits, n, errors, values }) => {
+        const estimate = unit === '%' ? estimateShare(values, effect) : estimateMean(values);
+        return { arm: traits.name, n, errors, estimate };
+      });
+    },
+  };
 }

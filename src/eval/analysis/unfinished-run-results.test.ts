@@ -5,7 +5,7 @@ import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { isUnfinished, unfinishedResults, type UnfinishedRun } from './unfinished-run-results.ts';
-import { RunningMeans } from './running-means.ts';
+import { runningMeans } from './running-means.ts';
 
 const arms = ['rag', 'dki'];
 const users = ['ann', 'bob', 'eve'];
@@ -94,7 +94,7 @@ const traits = arms.map((arm) => handmadeTraits(arm));
 
 test.each([4, 8, 12])('running means of %i turns are those of the run', (count) => {
   const turns = failing.slice(0, count);
-  const partial = new RunningMeans(traits, { unit: '%' });
+  const partial = runningMeans(traits, { unit: '%' });
   for (const own of Map.groupBy(turns, ({ userId }) => userId).values()) {
     partial.add(own.map((turn) => ({ ...turn, failed: turn.error !== undefined, value: turn.right ? 1 : 0 })));
   }
@@ -105,7 +105,7 @@ test.each([4, 8, 12])('running means of %i turns are those of the run', (count) 
 });
 
 test('values that are no share have the interval of a mean, and an arm without a value has none', () => {
-  const partial = new RunningMeans(traits, { unit: 'nats' });
+  const partial = runningMeans(traits, { unit: 'nats' });
   for (const [user, value] of [1, 2, 3, 6].entries()) {
     partial.add([{ userId: `u${user}`, itemId: `i${user}`, arm: 'rag', failed: false, value: -value }]);
   }

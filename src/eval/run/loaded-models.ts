@@ -2,58 +2,38 @@ import type { BenchConfig } from '../../config/bench-config.ts';
 import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
 import type { CallOptions } from '../../engine/engine-session.ts';
-import type { Engine } from '../../engine/engine.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
-import {
-  usesLanguageModel,
-  type ReadPreRetrievalConfig,
-} from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { usesLanguageModel } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { chooseVectorBackend } from '../../retrieval/vectors/choose-vector-backend.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { coresOfWorker } from './workers/number-of-workers.ts';
 import { readPreRetrievalConfigFile } from './plan/read-pre-retrieval-config-file.ts';
 import type { Suite } from './suite.ts';
 
-export class LoadedModels implements AsyncDisposable {
-  readonly engine: Engine;
-  readonly embeddings: EmbeddingService;
-  readonly backend = chooseVectorBackend();
-  readonly preRetrieval: ReadPreRetrievalConfig;
-  readonly modelLoadMs: number;
+export type LoadedModels = Awaited<ReturnType<typeof loadModels>>;
 
-  private constructor(engine: Engine, config: BenchConfig, preRetrieval: ReadPreRetrievalConfig, modelLoadMs: number) {
-    this.engine = engine;
-    this.embeddings = openEmbeddings(config.embedder);
-    this.preRetrieval = preRetrieval;
-    this.modelLoadMs = modelLoadMs;
-  }
-
-  /** Loads the models. @throws BenchError `bad-model`, and `bad-option` for an unknown random model */
-  static async open(
-    engines: EngineOpener,
-    config: BenchConfig,
-    suite: Pick<Suite, 'cellsPerPosition'> & { readonly arms: readonly Arm[]; readonly checkpointFolder: string },
-    { signal }: CallOptions = {},
-  ): Promise<LoadedModels> {
-    const start = performance.now();
-    const { model, contextTokens, threads, retriever } = config;
-    const { arms, checkpointFolder, cellsPerPosition } = suite;
-    const preRetrieval = readPreRetrievalConfigFile(config);
-    const own = arms.filter(({ traits }) => traits.keepsSession).length;
-    // Further sessions: one that all other arms share, one for scoring, one for self-tests, one to prepare questions.
-    const sessions = own + 3 + Number(retriever === 'hinted' && usesLanguageModel(preRetrieval.config));
-    const cores = coresOfWorker(config);
-    const optional = Object.entries({ cellsPerPosition, contextTokens, threads, cores });
-    const given = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
-    const engine = await engines.open({ model, checkpointFolder, sessions, ...given }, { signal });
-    const parts = new LoadedModels(engine, config, preRetrieval, performance.now() - start);
-    await parts.embeddings.info();
-    return parts;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.engine[Symbol.asyncDispose]();
-  }
+/** Loads the models of a run. @throws BenchError `bad-model`, and `bad-option` for an unknown random model */
+export async function loadModels(
+  engines: EngineOpener,
+  config: BenchConfig,
+  suite: Pick<Suite, 'cellsPerPosition'> & { readonly arms: readonly Arm[]; readonly checkpointFolder: string },
+  { signal }: CallOptions = {},
+) {
+  const start = performance.now();
+  const { model, contextTokens, threads, retriever } = config;
+  const { arms, checkpointFolder, cellsPerPosition } = suite;
+  const preRetrieval = readPreRetrievalConfigFile(config);
+  const own = arms.filter(({ traits }) => traits.keepsSession).length;
+  // Further sessions: one that all other arms share, one for scoring, one for self-tests, one to prepare questions.
+  const sessions = own + 3 + Number(retriever === 'hinted' && usesLanguageModel(preRetrieval.config));
+  const cores = coresOfWorker(config);
+  const optional = Object.entries({ cellsPerPosition, contextTokens, threads, cores });
+  const given = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
+  const engine = await engines.open({ model, checkpointFolder, sessions, ...given }, { signal });
+  const modelLoadMs = performance.now() - start;
+  const embeddings = openEmbeddings(config.embedder);
+  await embeddings.info();
+  return { engine, embeddings, backend: chooseVectorBackend(), preRetrieval, modelLoadMs };
 }
 
 /** The embedder of a folder, loaded at first use. */

@@ -17,7 +17,7 @@ import { openRunRetriever } from './open-run-retriever.ts';
 import { systemParts } from './system-parts-from-options.ts';
 import type { Judge } from './judge/judge.ts';
 import { controlUsers } from './turns/negative-control-memories.ts';
-import { RetrievalRecorder } from './observe/retrieval-recorder.ts';
+import { retrievalRecorder } from './observe/retrieval-recorder.ts';
 import { tokenPieces } from './observe/write-turns.ts';
 import { drawControlItems } from './plan/control-items.ts';
 import { planUsers } from './plan/plan-users.ts';
@@ -54,8 +54,8 @@ export async function openRunResources(
   const { engine, embeddings } = parts;
   const { seed, repeats, topK, threshold } = settings;
   const runName = `${run.id}${place.suffix}`;
-  const retrievalRecorder = new RetrievalRecorder(await openRunRetriever(parts, settings, runName, place.folder));
-  const { retriever } = retrievalRecorder;
+  const retrievals = retrievalRecorder(await openRunRetriever(parts, settings, runName, place.folder));
+  const { retriever } = retrievals;
   const keepsTexts = { storesTexts: storesTexts(run) };
   const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
   const sharedBlocks = new SharedBlocks(engine);
@@ -73,7 +73,7 @@ export async function openRunResources(
     engine,
     database,
     keeper,
-    retrievalRecorder,
+    retrievals,
     /**
      * Opens a second retriever like the run's, without its token budget, to test the order of its memories; undefined if no
      * order can be expected.

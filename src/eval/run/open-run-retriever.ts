@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { parseSalienceWeights } from '../../config/salience-weights.ts';
-import type { Engine } from '../../engine/engine.ts';
+import { countTokens, type Engine } from '../../engine/engine.ts';
 import {
   usesLanguageModel,
   type ReadPreRetrievalConfig,
@@ -47,7 +47,7 @@ export function openRunRetriever(
     tiers: config,
     countTokens: async (texts) => {
       if (engine === undefined) throw new Error(`${retriever} counts tokens without a model`);
-      return (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length);
+      return await countTokens(engine, texts);
     },
     retrievalTokens,
     salience: salienceRule(config),

@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { SandboxTemplate } from './jinja-sandbox.ts';
+import { sandboxTemplate } from './jinja-sandbox.ts';
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
@@ -24,7 +24,7 @@ const fixedDay: Readonly<Record<string, string>> = {
 /** A model's Jinja template: turns messages into text with control tokens. Never pass it text of users or memories. */
 export class ChatTemplate {
   readonly #name: string;
-  readonly #template: SandboxTemplate;
+  readonly #render: (values: Readonly<Record<string, unknown>>) => string;
   readonly #values: Readonly<Record<string, unknown>>;
 
   /** @param tokens texts of special tokens @throws BenchError `bad-model` if it cannot be parsed or exceeds a limit */
@@ -42,12 +42,12 @@ export class ChatTemplate {
       strftime_now: (format: string) =>
         format.replaceAll(/%(.)/gu, (directive, letter: string) => fixedDay[letter] ?? directive),
     };
-    this.#template = this.#refusing(() => new SandboxTemplate(source));
+    this.#render = this.#refusing(() => sandboxTemplate(source));
   }
 
   /** The text up to the assistant's answer. @throws BenchError `bad-model` if it rejects the messages or does not end */
   render(messages: readonly ChatMessage[]): string {
-    return this.#refusing(() => this.#template.render({ ...this.#values, messages, add_generation_prompt: true }));
+    return this.#refusing(() => this.#render({ ...this.#values, messages, add_generation_prompt: true }));
   }
 
   refusal(why: string, cause?: unknown): BenchError {

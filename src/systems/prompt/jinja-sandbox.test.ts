@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SandboxTemplate } from './jinja-sandbox.ts';
+import { sandboxTemplate } from './jinja-sandbox.ts';
 
 const loop = (inner: string, times: number): string => `{% for i in range(${times}) %}${inner}{% endfor %}`;
 /** Doubles a variable, time after time. */
@@ -22,5 +22,5 @@ it.each<[string, string, string | RegExp]>([
 ])('a template that would not end, or fill the memory, is ended: %s', (_, source, why) => {
   // Of those that end by time, soon; the others long before it, on any machine.
   const limits = { mostMs: String(why).includes('0.5 s') ? 500 : 600_000, mostSteps: 20_000 };
-  expect(() => new SandboxTemplate(source, limits).render({})).toThrow(why);
+  expect(() => sandboxTemplate(source, limits)({})).toThrow(why);
 });

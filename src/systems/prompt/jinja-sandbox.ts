@@ -55,28 +55,21 @@ function requireShortList(elements: number): void {
   if (!(elements <= MAX_ELEMENTS)) throw new RangeError(`it makes a list of more than ${MAX_ELEMENTS} elements`);
 }
 
-/** Renders an untrusted Jinja template within limits on steps, sizes and time. */
-export class SandboxTemplate {
-  readonly #template: InstanceType<typeof Template>;
-  readonly #mostMs: number;
-  readonly #mostSteps: number;
-
-  /** @param limits of parsing and of each rendering @throws Error of the parser, RangeError if a limit is exceeded */
-  constructor(source: string, { mostMs = MAX_MS, mostSteps = MAX_STEPS } = {}) {
-    if (source.length > MAX_CHARACTERS) throw new RangeError(`it has more than ${MAX_CHARACTERS} characters`);
-    this.#mostMs = mostMs;
-    this.#mostSteps = mostSteps;
-    this.#template = within(mostMs, () => new Template(source));
-  }
-
-  /** @throws Error with the template's message if it rejects the values, RangeError if a limit is exceeded */
-  render(values: Readonly<Record<string, unknown>>): string {
-    return within(this.#mostMs, () => {
+/**
+ * Renders an untrusted Jinja template within limits on steps, sizes and time.
+ * @param limits of parsing and of each rendering
+ * @returns renders values. @throws Error with the template's message if it rejects them, RangeError if a limit is exceeded
+ * @throws Error of the parser, RangeError if a limit is exceeded
+ */
+export function sandboxTemplate(source: string, { mostMs = MAX_MS, mostSteps = MAX_STEPS } = {}) {
+  if (source.length > MAX_CHARACTERS) throw new RangeError(`it has more than ${MAX_CHARACTERS} characters`);
+  const { parsed } = within(mostMs, () => new Template(source));
+  return (values: Readonly<Record<string, unknown>>): string =>
+    within(mostMs, () => {
       const environment = new Environment();
       for (const [name, value] of Object.entries({ ...globals, ...values })) environment.set(name, value);
-      return String(new LimitedInterpreter(environment, this.#mostSteps).run(this.#template.parsed).value);
+      return String(new LimitedInterpreter(environment, mostSteps).run(parsed).value);
     });
-  }
 }
 
 /** Names defined in every template, as in Jinja and in the chat templates of transformers. */

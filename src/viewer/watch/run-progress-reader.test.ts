@@ -5,7 +5,7 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { UserShare } from '../../store/records/worker-result-bundle.ts';
-import { RunProgressReader, turnRate } from './run-progress-reader.ts';
+import { runProgressReader, turnRate } from './run-progress-reader.ts';
 
 const share = {} as UserShare;
 const secret = 'My sister lives in Turin';
@@ -54,40 +54,40 @@ class Writing implements Disposable {
 
 test('counts turns as they come, and judges only users whose turns are all there', () => {
   using writing = new Writing();
-  const observer = new RunProgressReader(writing.database, 'r');
-  expect(observer.read()).toMatchObject({ turns: 0, ofTurns: 12, users: 0, begun: false, turnsPerSecond: null });
+  const observer = runProgressReader(writing.database, 'r');
+  expect(observer()).toMatchObject({ turns: 0, ofTurns: 12, users: 0, begun: false, turnsPerSecond: null });
   writing.whole('ann');
   writing.begin('bob');
   writing.write(turnsOf('bob').slice(0, 3));
-  const state = observer.read();
+  const state = observer();
   expect(state).toMatchObject({ turns: 7, users: 1, faults: { errors: 0, latest: [] } });
   expect(state.arms.map(({ arm, n, estimate }) => [arm, n, estimate?.mean])).toEqual([['rag', 2, 1], ['dki', 2, 0]]); // prettier-ignore
-  expect(state).toEqual(new RunProgressReader(writing.database, 'r').read(state.readAt));
+  expect(state).toEqual(runProgressReader(writing.database, 'r')(state.readAt));
 });
 
 test('tells failed turns, and forgets those that were deleted', () => {
   using writing = new Writing();
-  const observer = new RunProgressReader(writing.database, 'r');
+  const observer = runProgressReader(writing.database, 'r');
   writing.whole('ann');
   writing.begin('bob');
   writing.write(turnsOf('bob', [1]).slice(0, 2));
-  const { faults } = observer.read();
+  const { faults } = observer();
   expect(faults).toMatchObject({ errors: 1, latest: [{ itemId: 'bob-0', arm: 'dki', error: secret }] });
   // A resumed run prompts bob again.
   writing.forget('bob');
-  expect(observer.read()).toMatchObject({ turns: 4, users: 1, faults: { errors: 0, latest: [] } });
+  expect(observer()).toMatchObject({ turns: 4, users: 1, faults: { errors: 0, latest: [] } });
   writing.whole('bob');
-  expect(observer.read().arms.map(({ n }) => n)).toEqual([4, 4]);
+  expect(observer().arms.map(({ n }) => n)).toEqual([4, 4]);
   writing.forget('bob');
-  expect(observer.read().arms.map(({ n }) => n)).toEqual([2, 2]);
+  expect(observer().arms.map(({ n }) => n)).toEqual([2, 2]);
 });
 
 test('shows no message where the texts are hidden, and names a run that there is not', () => {
   using writing = new Writing();
   writing.whole('ann', [3]);
-  const [latest] = new RunProgressReader(writing.database, 'r', () => 'others’').read().faults.latest;
+  const [latest] = runProgressReader(writing.database, 'r', () => 'others’')().faults.latest;
   expect(latest!.error).toBe('failed');
-  expect(() => new RunProgressReader(writing.database, 'q').read()).toThrow('there is no run "q"');
+  expect(() => runProgressReader(writing.database, 'q')()).toThrow('there is no run "q"');
 });
 
 const now = 1_000_000;

@@ -2,7 +2,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import { RunProgressRepository } from '../../store/run-progress-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
-import { RunningMeans } from '../../eval/analysis/running-means.ts';
+import { runningMeans } from '../../eval/analysis/running-means.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
@@ -14,29 +14,31 @@ const shownFaults = 5;
 /** The speed is computed over turns of the last five minutes. */
 const rateWindowMs = 5 * 60_000;
 
-/** Reads the progress of a run repeatedly. Finished users, whose turns are all stored, are read only once. */
-export class RunProgressReader {
-  readonly #database: BenchDatabase;
-  readonly #name: string;
-  readonly #hidden: HiddenTexts;
-  #runId = '';
-  #users: RunningMeans | undefined;
-  #added = new Set<string>();
+/**
+ * Reads the progress of a run repeatedly. Finished users, whose turns are all stored, are read only once.
+ * @returns reads the progress at `now`, in ms since 1970. @throws BenchError `not-found` for an unknown name
+ */
+export function runProgressReader(database: BenchDatabase, runName: string, hidden: HiddenTexts = hiddenInReports) {
+  let means = { runId: '', added: new Set<string>(), ofUsers: runningMeans([], { unit: '%' }) };
 
-  constructor(database: BenchDatabase, name: string, hidden: HiddenTexts = hiddenInReports) {
-    this.#database = database;
-    this.#name = name;
-    this.#hidden = hidden;
-  }
+  const updateMeans = (run: RunRecord, growth: RunProgressRepository, finished: ReadonlySet<string>): void => {
+    // Starts over for another run, or if turns of a user were deleted: a resumed run repeats unfinished users.
+    const isOther = run.id !== means.runId || [...means.added].some((userId) => !finished.has(userId));
+    if (isOther) means = { runId: run.id, added: new Set(), ofUsers: runningMeans(run.plan.arms, primaryMetric(run)) };
+    for (const userId of finished) {
+      if (!means.added.has(userId)) means.ofUsers.add(growth.userValues(userId));
+      means.added.add(userId);
+    }
+  };
 
-  /** @param now milliseconds since 1970 @throws BenchError `not-found` for an unknown name */
-  read(now = Date.now()) {
-    const run = findRunByName(this.#database, this.#name);
+  return (now = Date.now()) => {
+    const run = findRunByName(database, runName);
     const { name, suite, status, startedAt, dataset } = run;
-    const growth = new RunProgressRepository(this.#database, run.id);
+    const growth = new RunProgressRepository(database, run.id);
     const { turns, last, faults } = growth.count();
-    const finished = new UserClaimRepository(this.#database, run.id).finished();
+    const finished = new UserClaimRepository(database, run.id).finished();
     const times = status === 'running' && last !== null ? growth.latestTimes(last, ratedTurns) : [];
+    updateMeans(run, growth, finished);
     return {
       name,
       suite,
@@ -54,38 +56,21 @@ export class RunProgressReader {
       readAt: now,
       primary: primaryMetric(run),
       unknownQuality: unknownQuality(run.model),
-      arms: this.#usersSoFar(run, growth, finished).arms(),
-      faults: { ...countFaults(faults), latest: faults.length === 0 ? [] : this.#latestFaults(run, growth) },
+      arms: means.ofUsers.arms(),
+      faults: { ...countFaults(faults), latest: faults.length === 0 ? [] : latestFaults(growth, hidden(run) !== null) },
     };
-  }
+  };
+}
 
-  #latestFaults(run: RunRecord, growth: RunProgressRepository) {
-    const hides = this.#hidden(run) !== null;
-    return growth
-      .latestFaults(shownFaults)
-      .map((turn) => (hides && turn.error !== null ? { ...turn, error: 'failed' } : turn));
-  }
-
-  #usersSoFar(run: RunRecord, growth: RunProgressRepository, finished: ReadonlySet<string>): RunningMeans {
-    // Starts over for another run, or if turns of a user were deleted: a resumed run repeats unfinished users.
-    const isOther = run.id !== this.#runId || [...this.#added].some((userId) => !finished.has(userId));
-    if (this.#users === undefined || isOther) {
-      this.#runId = run.id;
-      this.#users = new RunningMeans(run.plan.arms, primaryMetric(run));
-      this.#added = new Set();
-    }
-    for (const userId of finished) {
-      if (!this.#added.has(userId)) this.#users.add(growth.userValues(userId));
-      this.#added.add(userId);
-    }
-    return this.#users;
-  }
+function latestFaults(growth: RunProgressRepository, areHidden: boolean) {
+  const latest = growth.latestFaults(shownFaults);
+  return latest.map((turn) => (areHidden && turn.error !== null ? { ...turn, error: 'failed' } : turn));
 }
 
 const primaryMetric = ({ dataset, plan }: RunRecord) => metricsOfRun({ dataset, metrics: plan.metrics ?? [] }).primary;
 
 /** The progress of a run; `unknownQuality` is the reason why answers are not judged, or null. */
-export type RunProgress = ReturnType<RunProgressReader['read']>;
+export type RunProgress = ReturnType<ReturnType<typeof runProgressReader>>;
 
 function countFaults(faults: ReturnType<RunProgressRepository['count']>['faults']) {
   const checks = new Map<string, number>();

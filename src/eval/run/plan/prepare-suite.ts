@@ -5,7 +5,7 @@ import { didYouMean } from '../../../base/nearest-name.ts';
 import { type RunDatasets, readRunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { writeText } from '../../../data/write-lines.ts';
-import type { Engine } from '../../../engine/engine.ts';
+import { countTokens, type Engine } from '../../../engine/engine.ts';
 import type { EngineInspection, EngineOpener } from '../../../engine/engine-adapter.ts';
 import {
   type GatingCalibration,
@@ -20,7 +20,7 @@ import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-
 import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import { requireContrastMetric, requirePrimary } from '../../analysis/metrics/metric-selection.ts';
 import { suiteArms, armsWithWorkingTemplate, requireMeasurable, runnableArms } from './runnable-arms.ts';
-import { LoadedModels } from '../loaded-models.ts';
+import { type LoadedModels, loadModels } from '../loaded-models.ts';
 import { promptRules } from '../system-parts-from-options.ts';
 import { requireFittingQueries, requireFittingSinks } from './require-fitting-prompts.ts';
 import { KvFolder } from '../kv-folder.ts';
@@ -70,13 +70,13 @@ export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Pro
   const stores = new KvFolder(settings, task.place.folder);
   let parts: LoadedModels | undefined;
   const dispose = async (): Promise<void> => {
-    await parts?.[Symbol.asyncDispose]();
+    await parts?.engine[Symbol.asyncDispose]();
     stores[Symbol.dispose]();
   };
   try {
     const { arms: planned, usesSuiteArms } = plan;
     const needs = { ...task.suite, arms: planned, checkpointFolder: stores.checkpointFolder };
-    parts = await LoadedModels.open(task.engines, settings, needs, hooks);
+    parts = await loadModels(task.engines, settings, needs, hooks);
     loaded(2);
     const { arms, notRun } = await armsWithWorkingTemplate(planned, parts.engine, settings, usesSuiteArms);
     const dataset = given ?? (await generatedData({ ...task, settings }, parts.engine));
@@ -113,10 +113,9 @@ async function generatedData(
 ): Promise<RunDatasets> {
   const files = data.map(({ name }) => join(folder, `${name}.jsonl`));
   const { contextTokens } = engine.info;
-  const countTokens = async (texts: readonly string[]): Promise<readonly number[]> =>
-    (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length);
+  const window = { contextTokens, countTokens: (texts: readonly string[]) => countTokens(engine, texts) };
   for (const [index, { presetUsers, make }] of hasGeneratedData ? [] : data.entries()) {
-    await writeText(files[index]!, await make(seed, presetUsers, { contextTokens, countTokens }));
+    await writeText(files[index]!, await make(seed, presetUsers, window));
   }
   return await readRunDatasets({ dataset: files });
 }

@@ -132,7 +132,7 @@ export class UserTurns {
     const options = { userId, topK, threshold, now: new Date(item.askedAt), history, passages };
     const found = await keeper.retrieve(item.query, options);
     const retrieved = { ...found, elapsedMs: performance.now() - start };
-    const { last: recordedRetrieval } = this.#bench.retrievalRecorder;
+    const { last: recordedRetrieval } = this.#bench.retrievals;
     const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
     // Matched by id, with the texts of the data set: the database may hold hashes in place of texts.
     const preferred = new Set(keeper.preferences(userId).map(({ memoryId }) => memoryId));
