@@ -1,7 +1,7 @@
 import { selectEngineForRuns } from '../bench/select-engine.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { attribute } from '../eval/run/attribution/attribute.ts';
-import { loadRunModel, runModel } from '../eval/run/attribution/load-run-model.ts';
+import { loadRunModel } from '../eval/run/attribution/load-run-model.ts';
 import { AttributionRepository } from '../store/attribution-repository.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
@@ -21,7 +21,7 @@ export async function attributeTurns(
   { onProgress, signal }: { onProgress?: (arm: string, done: number, of: number) => void; signal?: AbortSignal } = {},
 ): Promise<void> {
   const run = findRun(database, turns[0]!.run.name);
-  await using engine = await loadRunModel(runModel(run), config.model, selectEngineForRuns(config));
+  await using engine = await loadRunModel(run, config.model, selectEngineForRuns(config));
   for (const { turn } of turns) {
     const stored = new TurnRepository(database)
       .find(run.id, turn.itemId, turn.arm)

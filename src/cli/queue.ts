@@ -12,7 +12,7 @@ import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { planDatasets, planQueuedRun, planUnits } from '../eval/run/queue/plan-queued-run.ts';
 import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan/compare-plans.ts';
 import { workOnQueue } from '../eval/run/queue/work-on-queue.ts';
-import { workerFolder } from '../eval/run/queue/worker-folder.ts';
+import { workerFolder } from '../eval/run/run-lock.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { openDatabase } from '../store/database.ts';
 import { QueueConnection } from '../store/queue/queue-connection.ts';

@@ -135,3 +135,14 @@ export function requireCells({ capabilities }: { readonly capabilities: EngineCa
   if (capabilities.cells !== null) return capabilities.cells;
   throw unsupported(capabilities, 'cells');
 }
+
+/** Capability fields that are the same for all servers. */
+export const serverCapabilities = {
+  shift: false,
+  firstLayers: false,
+  queries: false,
+  leastTokens: 2,
+  exactCuts: null,
+  truncatesUpTo: null,
+  slidingWindowTokens: null,
+} as const satisfies Partial<EngineCapabilities>;

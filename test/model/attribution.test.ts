@@ -3,7 +3,7 @@ import { AttributionRepository } from '../../src/store/attribution-repository.ts
 import { attributions } from '../../src/store/schema.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
-import { loadRunModel, runModel } from '../../src/eval/run/attribution/load-run-model.ts';
+import { loadRunModel } from '../../src/eval/run/attribution/load-run-model.ts';
 import { memoryIds, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import { attributeTurns } from '../../src/cli/attribute-turns.ts';
 import { selectEngine } from '../../src/bench/select-engine.ts';
@@ -87,7 +87,7 @@ describe('attribute', () => {
   });
 
   it('refuses another model than that of the run', async () => {
-    const other = { ...runModel(finished.run), sha256: 'ab'.repeat(32) };
+    const other = { ...finished.run, model: { ...finished.run.model, sha256: 'ab'.repeat(32) } };
     for (const [path, why] of [
       [finished.config.model, /not the model of the run: .* recall-base has abababababab…/],
       [finished.folder.file('none.gguf'), ''],
@@ -98,7 +98,7 @@ describe('attribute', () => {
   });
 
   it('finds a model of the registry by its hash, whatever file is named', async () => {
-    await using found = await loadRunModel(runModel(finished.run), finished.folder.file('none.gguf'), selectEngine);
+    await using found = await loadRunModel(finished.run, finished.folder.file('none.gguf'), selectEngine);
     expect(found.info.modelSha256).toBe(finished.run.model.sha256);
   });
 });

@@ -3,7 +3,7 @@ import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { selectEngine } from '../../src/bench/select-engine.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
-import { loadRunModel, runModel } from '../../src/eval/run/attribution/load-run-model.ts';
+import { loadRunModel } from '../../src/eval/run/attribution/load-run-model.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
@@ -42,7 +42,7 @@ export async function finishedRun(arms: readonly string[], items = 8): Promise<F
   const [results] = await runBench(config);
   const database = openDatabase({ path: config.db });
   const run = new RunRepository(database).findByName('small')!;
-  const engine = await loadRunModel(runModel(run), config.model, selectEngine);
+  const engine = await loadRunModel(run, config.model, selectEngine);
   const turnsOf = (arm: string): Answered[] => answeredTurns(config, 'small', arm);
   return {
     ...{ folder, config, database, run, engine, turnsOf },

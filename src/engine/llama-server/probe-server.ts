@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
 import type { PromptTokens } from '../../store/records/prompt-token-audit.ts';
-import type { EngineCapabilities } from '../engine-capabilities.ts';
+import { type EngineCapabilities, serverCapabilities } from '../engine-capabilities.ts';
 import type { KnownModel } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { controlTokens, type ModelHeader, readModelHeader } from '../gguf/model-header.ts';
@@ -17,7 +17,6 @@ import {
   type ServerProps,
   hiddenModelFields,
 } from '../http/model-response-schemas.ts';
-import { serverCapabilities } from '../http/server-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
 import type { TokenIds } from '../token-id.ts';

@@ -1,9 +1,8 @@
 import { auditAgrees } from '../../store/records/prompt-token-audit.ts';
-import type { EngineCapabilities } from '../engine-capabilities.ts';
+import { type EngineCapabilities, serverCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
 import { openPromptTokenLedger } from '../http/prompt-token-ledger.ts';
-import { serverCapabilities } from '../http/server-capabilities.ts';
 import { optional } from '../http/server-errors.ts';
 import type { TokenIds } from '../token-id.ts';
 import { type CacheName, CacheNames } from './cache-isolation.ts';

@@ -4,8 +4,7 @@ import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { isUnfinished, unfinishedResults, type UnfinishedRun } from './unfinished-run-results.ts';
-import { runningMeans } from './running-means.ts';
+import { isUnfinished, unfinishedResults, type UnfinishedRun, runningMeans } from './unfinished-run-results.ts';
 
 const arms = ['rag', 'dki'];
 const users = ['ann', 'bob', 'eve'];

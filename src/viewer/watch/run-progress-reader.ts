@@ -2,7 +2,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import { RunProgressRepository } from '../../store/run-progress-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
-import { runningMeans } from '../../eval/analysis/running-means.ts';
+import { runningMeans } from '../../eval/analysis/unfinished-run-results.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';

@@ -6,22 +6,16 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { SelectEngine } from '../../../engine/engine-adapter.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 
-export type RunModel = RunRecord['model'] &
-  Pick<RunRecord['environment'], 'threads'> & { readonly choice: EngineChoice };
-
-export function runModel({ model, environment, plan: { settings } }: RunRecord): RunModel {
-  const chosen = ['engine', ...engineOptionNames].filter((key) => key in settings).map((key) => [key, settings[key]]);
-  return { ...model, threads: environment.threads, choice: Object.fromEntries(chosen) as EngineChoice };
-}
-
 /** Loads a run's model with its settings. @param path file of an unregistered model @throws BenchError `bad-model` */
-export async function loadRunModel(wanted: RunModel, path: string, selectEngine: SelectEngine): Promise<Engine> {
-  const { name, sha256, contextTokens, cellTokens, threads, choice } = wanted;
+export async function loadRunModel(run: RunRecord, path: string, selectEngine: SelectEngine): Promise<Engine> {
+  const { name, sha256, contextTokens, cellTokens } = run.model;
+  const { settings } = run.plan;
+  const chosen = ['engine', ...engineOptionNames].filter((key) => key in settings).map((key) => [key, settings[key]]);
   const known = languageModelWithHash(sha256);
   const place = known === undefined ? path : (shippedPath(known) ?? known.source);
   const model = name.startsWith(randomModelPrefix) ? name : place;
-  const engine = await selectEngine(choice).open({
-    ...{ model, contextTokens, threads: Math.min(threads, availableParallelism()) },
+  const engine = await selectEngine(Object.fromEntries(chosen) as EngineChoice).open({
+    ...{ model, contextTokens, threads: Math.min(run.environment.threads, availableParallelism()) },
     cellsPerPosition: cellTokens / contextTokens,
   });
   const found = engine.info.modelSha256 ?? '';
