@@ -1,6 +1,5 @@
 import { statfsSync } from 'node:fs';
 
-/** Hints by system error code. */
 const hints: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space',
   EDQUOT: 'free some space: the quota is used up',

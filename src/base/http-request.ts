@@ -31,7 +31,6 @@ export class IdleTimeout implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** Ends the request. */
   abort(): void {
     clearTimeout(this.#timer);
     this.#controller.abort();
@@ -56,7 +55,6 @@ export async function request(address: string, options: RequestInit, timeout: Id
   return response;
 }
 
-/** A response body that is longer than allowed. */
 export class AnswerTooLong extends Error {
   constructor(mostBytes: number) {
     super(`the answer is longer than ${mostBytes} bytes`);

@@ -3,7 +3,6 @@ import { BenchError } from '../base/bench-error.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { configOptions, flagName } from '../config/flags-from-schema.ts';
 
-/** Flags as Commander parses them. */
 export type Flags = Readonly<Record<string, unknown>>;
 
 export interface JsonFlag {

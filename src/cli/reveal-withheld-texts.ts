@@ -87,7 +87,6 @@ export class WithheldTexts {
   }
 }
 
-/** SHA-256 of a file, in hex. */
 function sha256(path: string): string {
   const file = openSync(path, 'r');
   try {

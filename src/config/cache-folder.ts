@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 
 const NAME = 'dki-bench';
 
-/** Environment variable that names the cache folder. */
 export const cacheVariable = 'DKI_BENCH_CACHE';
 
 /**

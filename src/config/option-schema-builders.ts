@@ -16,10 +16,8 @@ export interface OptionDescription {
   readonly names?: { readonly kind: string; readonly known: readonly string[] };
 }
 
-/** Descriptions of the options, by schema. */
 export const optionDescriptions = z.registry<OptionDescription>();
 
-/** Gives a schema its description. */
 export function describe<Schema extends z.ZodType>(schema: Schema, description: OptionDescription): Schema {
   optionDescriptions.add<z.ZodType>(schema, description);
   return schema;
@@ -33,7 +31,6 @@ export const numeric = (schema: z.ZodNumber) =>
 export const count = (least: number, help: string, preset?: string, value = '<n>') =>
   describe(numeric(z.number().int().min(least)), { value, help, allowed: `a whole number, ${least} or more`, preset });
 
-/** True or false. */
 export const toggle = (help: string, more: Pick<OptionDescription, 'negated'> = {}) =>
   describe(
     z.preprocess(
@@ -43,7 +40,6 @@ export const toggle = (help: string, more: Pick<OptionDescription, 'negated'> = 
     { help, allowed: 'true or false', ...more },
   );
 
-/** One of several names. */
 export const oneOf = <const Names extends readonly [string, ...string[]]>(
   kind: string,
   known: Names,
@@ -55,7 +51,6 @@ export const oneOf = <const Names extends readonly [string, ...string[]]>(
 export const text = (value: string, help: string, preset?: string, allowed = 'a name') =>
   describe(z.string().regex(/\S/u), { value, help, allowed, preset });
 
-/** The address of a server. */
 export const address = (help: string, preset: string) =>
   describe(z.string().min(1), { value: '<url>', help, preset, allowed: 'an address' });
 

@@ -43,7 +43,6 @@ export const publicDatasetOrigins: Readonly<Record<PublicDatasetName, PublicData
   },
 };
 
-/** True for the name of a public data set. */
 export function isPublicDataset(name: string): name is PublicDatasetName {
   return (publicDatasetNames as readonly string[]).includes(name);
 }

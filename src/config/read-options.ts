@@ -22,7 +22,6 @@ const OTHER_VARIABLES: readonly string[] = [
   engineKeyVariable,
 ];
 
-/** Values of environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Sources of options; by default those of this process. */

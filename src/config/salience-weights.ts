@@ -1,4 +1,3 @@
-/** Signals of a memory's salience. */
 export const salienceSignals = ['semantic', 'reinforcement', 'recency', 'access'] as const;
 
 /** Weights of the signals; they sum to 1. */

@@ -21,7 +21,6 @@ export function hasFiniteNumbers({
   return keys.every((tensor) => allFinite(tensor, keyType)) && values.every((tensor) => allFinite(tensor, valueType));
 }
 
-/** True if all numbers are finite. */
 export function allFinite(bytes: Uint8Array, type: NumberType): boolean {
   const { exponents, one, signs } = MASKS[type];
   // An odd number of half-precision numbers ends with half a word.

@@ -76,7 +76,6 @@ const windowedRotary = memoize(({ windowed, ...rotary }: Rotary): Rotary => ({
   scale: windowed!.scale,
 }));
 
-/** Bytes of one number. */
 export function numberBytes(type: NumberType): 2 | 4 {
   return type === 'F16' ? 2 : 4;
 }
@@ -112,7 +111,6 @@ export class SessionCells {
     return this.#cells.length;
   }
 
-  /** Position of the next token. */
   get nextPosition(): number {
     return this.#next;
   }

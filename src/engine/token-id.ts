@@ -21,7 +21,6 @@ export function requireRange({ start, end }: TokenRange, length: number, what: s
   throw new RangeError(`range ${start} to ${end} is not within ${length} ${what}`);
 }
 
-/** The error for a text that contains a control token. */
 export function specialTokenError(text: string, token: TokenId | string): BenchError {
   return new BenchError(
     'special-token',

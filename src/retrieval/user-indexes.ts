@@ -1,6 +1,5 @@
 import type { StoredMemory } from './memory-vector-index.ts';
 
-/** A strategy's index of the memories of one user. */
 interface UserIndex<Memory> {
   readonly size: number;
   add(memories: readonly Memory[]): void;

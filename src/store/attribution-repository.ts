@@ -12,7 +12,6 @@ export class AttributionRepository extends Repository {
     this.database.guard((query) => query.insert(attributions).values(row).onConflictDoUpdate(update).run());
   }
 
-  /** The attribution of a turn, or undefined. */
   find(turnId: number): AttributionRecord | undefined {
     const [row] = this.select(attributions, eq(attributions.turnId, turnId));
     return row === undefined

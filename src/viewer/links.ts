@@ -1,4 +1,3 @@
-/** Links to the pages of the viewer. */
 import type { z } from 'zod';
 import type { TurnListFilter } from '../store/turn-list-repository.ts';
 import type { queryParameters } from './query-parameters.ts';

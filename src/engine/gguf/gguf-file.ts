@@ -95,7 +95,6 @@ export function modelParts(path: string): readonly string[] {
   );
 }
 
-/** The error for a file that cannot be a model. */
 export function refusal(path: string, why: string, cause?: unknown): BenchError {
   const hint = 'name a language model in GGUF format; if it was downloaded, download it again';
   return new BenchError('bad-model', `${path}: ${why}`, hint, cause);

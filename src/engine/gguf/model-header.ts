@@ -27,7 +27,6 @@ const MAX_FREQUENCIES = 2 ** 13;
 const RECURRENT = /^[^.]+\.(ssm|shortconv|wkv|kda|token_shift)[._]/;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
-/** A model as described by its GGUF header. */
 export interface ModelHeader {
   readonly name: string;
   readonly architecture: string;

@@ -41,7 +41,6 @@ export function countNumbers(dimensions: readonly number[]): number {
   return dimensions.reduce((product, size) => product * size, 1);
 }
 
-/** A weight type and its share of all weight bytes. */
 export interface WeightShare {
   readonly type: string;
   readonly share: number;

@@ -15,7 +15,6 @@ export function supportedAccelerators(platform: string, arch: string): readonly 
 
 const KEPT_LINES = 20;
 
-/** Devices of one accelerator backend. */
 export interface Devices {
   readonly names: readonly string[];
   readonly memoryBytes: number;

@@ -4,7 +4,6 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { SavableSequence } from '../llama-state/kv-transfer.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 
-/** Limits of truncation. */
 export interface Truncation {
   /** As `truncatesUpTo` of the engine's capabilities. */
   readonly upTo: number;

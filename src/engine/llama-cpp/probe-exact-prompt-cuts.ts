@@ -19,7 +19,6 @@ interface Evaluation {
 
 interface TestSizes {
   readonly vocabularySize: number;
-  /** Window of one session. */
   readonly windowTokens: number;
   /** Tests a prompt longer than a batch. */
   readonly isLong: boolean;

@@ -9,7 +9,6 @@ const TOLERANCE = 0.01;
 
 interface TestSizes {
   readonly vocabularySize: number;
-  /** Window of one session. */
   readonly windowTokens: number;
   /** Path for a temporary file, which the caller deletes. */
   readonly statePath: string;

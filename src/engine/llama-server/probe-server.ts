@@ -39,7 +39,6 @@ export interface LoadedServer {
   readonly tokenizer: ServerTokenizer;
 }
 
-/** A server with tested capabilities. */
 export interface ProbedServer {
   readonly served: LoadedServer;
   readonly slots: number;

@@ -23,7 +23,6 @@ const tokenizerInfoShape = z.object({
   eos_token: z.string().nullish().catch(null),
 });
 
-/** A server and one of its models. */
 export interface V1Server {
   readonly connection: ServerConnection;
   readonly model: ServedModel;

@@ -13,7 +13,6 @@ const openAiOptions = z.strictObject({
   /** Address of the server, such as `http://127.0.0.1:8000`, with or without `/v1`. */
   engineUrl: z.string().optional(),
   allowRemote: z.boolean().optional(),
-  /** The server's name for the model. */
   engineModel: z.string().optional(),
 });
 

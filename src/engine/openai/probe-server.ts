@@ -39,7 +39,6 @@ interface ProvenReuse extends Pick<EngineCapabilities, 'prefixCache' | 'missing'
 export type Scoring =
   { readonly by: 'prompt'; readonly listed: number } | { readonly by: 'force'; readonly model: ScoredModel } | null;
 
-/** A server with tested capabilities. */
 export interface ProbedServer {
   readonly server: V1Server;
   readonly asIds: boolean;

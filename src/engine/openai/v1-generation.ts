@@ -13,7 +13,6 @@ export interface Reporting {
   readonly reportsReuseEarly: boolean;
 }
 
-/** An answer and its token counts. */
 interface Generated {
   readonly generation: Generation;
   readonly counts: Counts | null;

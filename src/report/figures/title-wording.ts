@@ -7,7 +7,6 @@ import type { MetricDisplay } from '../metric-display.ts';
 
 export const NAMED_ARMS = 2;
 
-/** True if the interval of a difference contains 0. */
 export function containsZero({ low, high }: Pick<Difference, 'low' | 'high'>): boolean {
   return !(low > 0 || high < 0);
 }

@@ -12,7 +12,6 @@ const PREFERENCE = 0.1;
 /** Largest share of a neighbour's score that a linked memory gets on top of its own. */
 const LINK_SHARE = 0.8;
 
-/** A memory and the time when it was written. */
 export interface TimedMemory extends StoredMemory {
   readonly writtenMs: number;
 }

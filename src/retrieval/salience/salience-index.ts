@@ -92,7 +92,6 @@ export class SalienceIndex implements Disposable {
     return this.#text.search(query, k, scope).map((row) => this.#entries.get(row)!);
   }
 
-  /** How often a memory was returned. */
   accessCount({ memoryId }: SalienceEntry): number {
     return this.#accesses.get(memoryId) ?? 0;
   }

@@ -1,4 +1,3 @@
-/** Time limit of one call to a server. */
 export const STORE_TIMEOUT_MS = 10_000;
 
 /** Limits the time of a call. @throws Error if it takes longer; the result is then ignored */

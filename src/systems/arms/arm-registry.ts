@@ -49,7 +49,6 @@ export class ArmRegistry {
     return [...new Set(this.#definitions.map(exampleName))];
   }
 
-  /** Name and summary of each arm, for `--help`. */
   get summaries(): readonly { readonly name: string; readonly summary: string }[] {
     return this.names.map((name) => {
       const definition = this.#definitions.find((candidate) => exampleName(candidate) === name)!;

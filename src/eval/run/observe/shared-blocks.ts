@@ -60,7 +60,6 @@ export class SharedBlocks {
     return { state, chargedMs: 0 };
   }
 
-  /** Forgets all blocks. */
   clear(): void {
     this.#blocks.clear();
     this.#bytes = 0;
