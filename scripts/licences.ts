@@ -38,7 +38,7 @@ export async function licencesPage(): Promise<string> {
       '`facts-en`, `facts-zh`, their second editions, `recall-en`, `recall-zh` and their development splits.',
     '## Fetched where they are asked for',
     brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
-    'Public data sets (`locomo`, `musique-s`, `longmemeval`) are the reader’s own files; their licences stand in [data](data.md#public-sets).',
+    'Public data sets (`locomo`, `musique-s`, `2wiki`, `hotpotqa`, `longmemeval`, `beam`, `multi-turn`) are the reader’s own files; their licences stand in [data](data.md#public-sets).',
     '## Installed by npm',
     'Packages that `npm install dki-bench` may bring, those of other platforms included:',
     '| licence | packages |\n| --- | --- |\n' +

@@ -34,7 +34,8 @@ absent item. Evidence is a memory_id, the whole text of a memory, or several sep
 with a memory and a question, it is by default that memory. Lists are separated by ";", or are JSON lists.
 Columns are found by these names, in any case and with or without underscores, or by --map.
 locomo: a conversation becomes a user, a turn a memory; questions of category 5 have no answer.
-musique-s, longmemeval: a question becomes a user; its passages, or the turns of its history, are memories.
+musique-s, 2wiki, hotpotqa, longmemeval: a question becomes a user; its passages, or the turns of its history, are memories.
+beam, multi-turn: a chat, or a shared context, becomes a user with several questions; beam also takes a folder of chats.
 docs/data.md has examples, and says how each public set is converted.`;
 
 export function declare(command: Command): void {

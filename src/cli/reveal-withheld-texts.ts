@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { dataFilePaths } from '../config/resolve-public-dataset-files.ts';
 import { fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
+import { beamFiles } from '../data/convert/beam.ts';
 import { datasetSources } from '../data/dataset-source.ts';
 import { readDatasetSource } from '../data/read-dataset.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/text-restrictions.ts';
@@ -87,14 +88,21 @@ export class WithheldTexts {
   }
 }
 
+/** SHA-256 of a file, or of the files of a folder of chats, in hex. */
 function sha256(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const hash = createHash('sha256');
-    const chunk = Buffer.alloc(CHUNK_BYTES);
-    for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk)) hash.update(chunk.subarray(0, read));
-    return hash.digest('hex');
-  } finally {
-    closeSync(file);
+  const hash = createHash('sha256');
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  const files = statSync(path).isDirectory()
+    ? beamFiles(path).flatMap(({ chat, questions }) => [chat, questions])
+    : [path];
+  for (const name of files) {
+    const file = openSync(name, 'r');
+    try {
+      for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk))
+        hash.update(chunk.subarray(0, read));
+    } finally {
+      closeSync(file);
+    }
   }
+  return hash.digest('hex');
 }

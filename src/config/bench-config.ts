@@ -84,8 +84,8 @@ const questions = {
   dataset: describe(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]), {
     value: '<names|files>',
     help:
-      'data sets to run, comma-separated: shipped ones by name, public ones by name (locomo, musique-s, longmemeval; fetched,' +
-      ' or given by --data-file), or files; each user is scored in their own language',
+      'data sets to run, comma-separated: shipped ones by name, public ones by name (locomo, musique-s, 2wiki, hotpotqa, longmemeval,' +
+      ' beam, multi-turn; fetched, or given by --data-file), or files; each user is scored in their own language',
     allowed: 'comma-separated names or files',
   }).default('recall-en,recall-zh'),
   dataFile: describe(z.union([z.string().min(1), z.record(z.string(), z.string().min(1))]), {

@@ -2,7 +2,15 @@ import { join } from 'node:path';
 import { cacheFolder } from './cache-folder.ts';
 
 /** Public data sets. They do not ship, since they belong to others; the user fetches them. */
-export const publicDatasetNames = ['locomo', 'musique-s', 'longmemeval'] as const;
+export const publicDatasetNames = [
+  'locomo',
+  'musique-s',
+  '2wiki',
+  'hotpotqa',
+  'longmemeval',
+  'beam',
+  'multi-turn',
+] as const;
 export type PublicDatasetName = (typeof publicDatasetNames)[number];
 
 /** The origin of a public data set, and its terms. */
@@ -33,10 +41,39 @@ export const publicDatasetOrigins: Readonly<Record<PublicDatasetName, PublicData
     licence: 'CC BY 4.0 (MuSiQue)',
     texts: 'withheld',
   },
+  '2wiki': {
+    summary: 'questions over two to four facts, with ten passages or the contexts of LongBench',
+    published: 'Alab-NII/2wikimultihop on GitHub, dev.json, or THUDM/LongBench on Hugging Face, 2wikimqa.jsonl',
+    address: null,
+    licence: 'Apache-2.0',
+    texts: 'withheld',
+  },
+  hotpotqa: {
+    summary: 'questions over two facts, with ten passages or the contexts of LongBench',
+    published: 'hotpotqa.github.io, hotpot_dev_distractor_v1.json, or THUDM/LongBench on Hugging Face, hotpotqa.jsonl',
+    address: 'http://curtis.ml.cmu.edu/datasets/hotpot/hotpot_dev_distractor_v1.json',
+    licence: 'CC BY-SA 4.0',
+    texts: 'withheld',
+  },
   longmemeval: {
     summary: '500 questions, each with a history of chats with an assistant',
     published: 'xiaowu0162/LongMemEval on GitHub, longmemeval_oracle.json or longmemeval_s.json',
     // Published as an archive of several files.
+    address: null,
+    licence: 'MIT',
+    texts: 'withheld',
+  },
+  beam: {
+    summary: 'long chats with an assistant, each with 20 questions of ten kinds',
+    published:
+      'mohammadtavakoli78/BEAM on GitHub, a folder of chats such as chats/100K, or Mohammadta/BEAM on Hugging Face',
+    address: null,
+    licence: 'none given by its authors',
+    texts: 'withheld',
+  },
+  'multi-turn': {
+    summary: 'shared contexts with several questions one after the other, in the form of SCBench',
+    published: 'microsoft/SCBench on Hugging Face, one task as JSON Lines',
     address: null,
     licence: 'MIT',
     texts: 'withheld',

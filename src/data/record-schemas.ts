@@ -100,6 +100,8 @@ const itemRecord = z.strictObject({
   superseded: z.array(text).default([]),
   /** Ids of the memories that another retriever found, best first, for `--retriever given`. */
   passages: z.array(id).optional(),
+  /** Points that a full answer makes, each scored apart; none for an answer that is right or wrong as a whole. */
+  nuggets: z.array(text).min(1, 'expected at least one point').optional(),
   /** Any name; used for grouping only. */
   category: id.default('uncategorised'),
   phrasing: z.enum(['known', 'held-out']).optional(),

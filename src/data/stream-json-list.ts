@@ -5,21 +5,40 @@ import { fileText } from './stream-text-file.ts';
 
 const MAX_ELEMENT_CHARACTERS = 100_000_000;
 
-/** Stream of the elements of a JSON list. `sha256` hashes the bytes of the file; call it after the last element. */
-export interface JsonElements extends AsyncIterable<unknown> {
+/** An element of a file, and its place for messages: `file: [3]` in a list, `file:4` in JSON Lines. */
+export interface JsonElement {
+  readonly place: string;
+  readonly value: unknown;
+}
+
+/** Stream of the elements of a JSON list, or of JSON Lines. `sha256` hashes the bytes of the file; call it after the last element. */
+export interface JsonElements extends AsyncIterable<JsonElement> {
   readonly sha256: () => string;
 }
 
+interface ElementText {
+  /** ` [3]` or `:4`. */
+  readonly at: string;
+  readonly text: string;
+}
+
 /**
- * Splits a JSON text into the elements of its outermost list, without parsing them. Any other value is one element.
+ * Splits a JSON text into the elements of its outermost list, or into its objects, without parsing them. Any other value is one element.
  * @throws RangeError for a text that ends within a value, and for an element of over 100 MB
  */
-async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<ElementText> {
   let element = '';
+  let index = 0;
   let depth = 0;
+  let [line, firstLine] = [1, 1];
   let isList: boolean | undefined;
   let inString = false as boolean;
   let isEscaped = false;
+  const step = (character: string): void => {
+    if (character === '\n') line++;
+    if ('[{'.includes(character) && depth++ === 0) firstLine = line;
+    if (']}'.includes(character)) depth--;
+  };
   const endsElement = (character: string): boolean => {
     if (inString) {
       inString = isEscaped || character !== '"';
@@ -27,10 +46,11 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<stri
       return false;
     }
     inString = character === '"';
-    if ('[{'.includes(character)) depth++;
-    if (']}'.includes(character)) depth--;
+    step(character);
+    if (isList === false) return depth === 0 && character === '}';
     return isList === true && (depth === 0 || (depth === 1 && character === ','));
   };
+  const placed = (text: string): ElementText => ({ at: isList === true ? ` [${index++}]` : `:${firstLine}`, text });
   for await (const piece of pieces) {
     let start = 0;
     for (let at = 0; at < piece.length; at++) {
@@ -40,7 +60,8 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<stri
         if (isList) start = at + 1;
       }
       if (!endsElement(character)) continue;
-      yield element + piece.slice(start, at);
+      // In a list, the element ends before the comma or bracket; an object ends with its brace.
+      yield placed(element + piece.slice(start, isList ? at : at + 1));
       element = '';
       start = at + 1;
     }
@@ -48,28 +69,29 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<stri
     if (element.length > MAX_ELEMENT_CHARACTERS) throw new RangeError('an element of over 100 MB');
   }
   if (isList === undefined || depth !== 0 || inString) throw new RangeError('it ends in the middle');
-  yield element;
+  yield placed(element);
 }
 
 /**
- * Streams the elements of a file that is one JSON list; any other JSON value is one element.
+ * Streams the elements of a file: one JSON list, or JSON objects one after the other, as in JSON Lines; any other JSON value is one element.
  * @param what hint on the shape of the file: `a LoCoMo file is one JSON list of conversations`
  * @throws BenchError while iterating: `not-found` for a missing file, `bad-data` for one that is not UTF-8 or not JSON
  */
 export function jsonElements(path: string, what: string): JsonElements {
   const hash = createHash('sha256');
-  async function* elements(): AsyncGenerator {
-    let index = 0;
+  async function* elements(): AsyncGenerator<JsonElement> {
+    let place = '';
     try {
-      for await (const text of elementTexts(fileText(path, hash))) {
+      for await (const { at, text } of elementTexts(fileText(path, hash))) {
         if (text.trim() === '') continue;
-        yield parseJsonLongNumbersAsText(text);
-        index++;
+        place = at;
+        yield { place: at.startsWith(':') ? path + at : `${path}:${at}`, value: parseJsonLongNumbersAsText(text) };
       }
     } catch (error) {
       if (error instanceof BenchError) throw error;
       const { message } = error as Error;
-      const why = error instanceof RangeError ? message : `${message.split('\n')[0]!} in [${index}]`;
+      const why =
+        error instanceof RangeError ? message : `${message.split('\n')[0]!} in${place.replace(':', ' line ')}`;
       throw new BenchError('bad-data', `${path}: is not JSON: ${why}`, what, error);
     }
   }

@@ -9,7 +9,6 @@ import { writeLines } from '../write-lines.ts';
 import { csvRows } from './csv-rows.ts';
 import { LocomoErrata } from './locomo-errata.ts';
 import { ColumnMapping } from './column-mapping.ts';
-import { jsonElements } from '../stream-json-list.ts';
 import { type Row, SHOWN_COLUMNS, convertRow } from './convert-row.ts';
 import { publicDatasetFormats } from './public-dataset-formats.ts';
 import { type SourceRecord } from './source-record.ts';
@@ -78,9 +77,9 @@ export function convertLines(source: ConversionSource) {
 
   async function* sourceRecords(): AsyncGenerator<SourceRecord> {
     if (isPublicDataset(from)) {
-      const { shape, records: read } = publicDatasetFormats[from];
+      const { open, records: read } = publicDatasetFormats[from];
       const errata = source.errata === undefined ? undefined : await LocomoErrata.read(source.errata);
-      const elements = jsonElements(file, shape);
+      const elements = open(file);
       yield* read(file, elements, { notes, errata });
       sha256 = { file: elements.sha256(), ...(errata === undefined ? {} : { errata: errata.sha256 }) };
       return;

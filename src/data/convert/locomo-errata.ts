@@ -74,10 +74,8 @@ export class LocomoErrata {
   static async read(path: string): Promise<LocomoErrata> {
     const elements = jsonElements(path, 'errata are one JSON list of {question_id, error_type, correct_answer, …}');
     const entries = new Map<string, Entry>();
-    let index = 0;
-    for await (const element of elements) {
-      const place = `${path}: [${index++}]`;
-      const entry = checkSchema(entrySchema, element, place);
+    for await (const { place, value } of elements) {
+      const entry = checkSchema(entrySchema, value, place);
       const [, conversation, question] = /_(\d+)_qa(\d+)$/.exec(entry.question_id)!;
       const key = `${Number(conversation)}/${Number(question)}`;
       if (entries.has(key)) {

@@ -183,8 +183,8 @@ export async function* locomoRecords(
   options: LocomoOptions,
 ): AsyncGenerator<SourceRecord> {
   let number = 0;
-  for await (const value of samples) {
-    const { sample_id: id, conversation, qa } = checkSchema(sampleSchema, value, `${path}: [${number}]`);
+  for await (const { place: at, value } of samples) {
+    const { sample_id: id, conversation, qa } = checkSchema(sampleSchema, value, at);
     const userId = String(id ?? `conversation-${number + 1}`);
     const place = `${path}: ${userId}`;
     const about: Conversation = { ...options, userId, place, number: number++, memoryIds: new Set() };

@@ -107,9 +107,8 @@ export async function* longmemevalRecords(
   questions: JsonElements,
   notes: ConversionNotes,
 ): AsyncGenerator<SourceRecord> {
-  let index = 0;
-  for await (const value of questions) {
-    const question = checkSchema(questionSchema, value, `${path}: [${index++}]`);
+  for await (const { place, value } of questions) {
+    const question = checkSchema(questionSchema, value, place);
     yield* readQuestion(question, `${path}: ${question.question_id}`, notes);
   }
 }

@@ -71,7 +71,7 @@ export async function rereadDataFiles(files: readonly string[], users: ReadonlyS
 
 /** Memories and questions of JSON Lines or one JSON list, without the header. @throws Error for any other record */
 async function* writtenRecords(file: string): AsyncGenerator<WrittenLine> {
-  for await (const record of (await isList(file)) ? jsonElements(file, 'expected records') : parsedLines(file)) {
+  for await (const record of (await isList(file)) ? listElements(file) : parsedLines(file)) {
     const line = record as WrittenLine;
     if (line.type === 'dataset') continue;
     if (line.userId === undefined) throw new Error('a record without a user');
@@ -84,6 +84,10 @@ async function isList(file: string): Promise<boolean> {
     if (text.trim() !== '') return text.trimStart().startsWith('[');
   }
   return false;
+}
+
+async function* listElements(file: string): AsyncGenerator {
+  for await (const { value } of jsonElements(file, 'expected records')) yield value;
 }
 
 async function* parsedLines(file: string): AsyncGenerator {
