@@ -1,4 +1,4 @@
-import { builtInMetrics, supersededMetric } from '../eval/analysis/metrics/built-in-metrics.ts';
+import { builtInMetrics, untestedMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { metricsOfRun, successMetric } from '../eval/analysis/metrics/metric-selection.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 import type { Estimate } from '../store/records/estimate.ts';
@@ -70,7 +70,9 @@ export function ownMetrics(run: Run): MetricDisplay[] {
 
 /** Finds a built-in metric or one of the calling program by name; undefined if the run does not have it. */
 export function findMetric(run: Run, name: string): MetricDisplay | undefined {
-  const declared = [...builtInMetrics, supersededMetric, ...(run.metrics ?? [])].find((metric) => metric.name === name);
+  const declared = [...builtInMetrics, ...untestedMetrics, ...(run.metrics ?? [])].find(
+    (metric) => metric.name === name,
+  );
   return declared === undefined ? undefined : metricDisplay(declared, run);
 }
 

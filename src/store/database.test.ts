@@ -52,7 +52,7 @@ describe('a database that is only read', () => {
   test('of an older schema stays as it is, and says what brings it up to date', () => {
     const empty = folder.file('empty.sqlite');
     writeFileSync(empty, '');
-    const message = `${empty} has schema 0, and can only be read with schema 13`;
+    const message = `${empty} has schema 0, and can only be read with schema 14`;
     const hint = expect.stringContaining(`npm run tables -- --db ${empty}`) as string;
     expectError(() => openDatabase({ path: empty, readOnly: true }), { message, hint });
     expect(readFileSync(empty)).toHaveLength(0);
@@ -76,7 +76,7 @@ describe('openDatabase', () => {
 
   test('refuses a newer schema, naming file and both versions, and leaves the file as it was', () => {
     const before = makeSchema(99);
-    const message = `${path} has schema 99, this program knows schemas up to 13`;
+    const message = `${path} has schema 99, this program knows schemas up to 14`;
     expectError(() => openDatabase({ path }), { message, hint: expect.stringContaining('update dki-bench') });
     expect(readFileSync(path).equals(before)).toBe(true);
   });

@@ -8,6 +8,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { type Scores, turnRecord } from './records/turn-record.ts';
 import { AttributionRepository } from './attribution-repository.ts';
+import { JudgeVerdictRepository } from './judge-verdict-repository.ts';
 import { openDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
 import { RunRepository } from './run-repository.ts';
@@ -140,6 +141,17 @@ test('answers of the class that was called stale are of the class superseded', (
   const turn = [...new TurnRepository(database).listByRun(run!.id)].find(({ id }) => id === 7)!;
   expect(turn).toMatchObject({ scores: { wrongClass: 'superseded' } });
   expect(new TurnListRepository(database).items(run!.id, { wrongClass: 'superseded' })).toEqual([turn.itemId]);
+});
+
+test('verdicts of judges stay, as grades from 0 to 1', () => {
+  storeOlder(11);
+  const client = new Sqlite(path);
+  client.exec(`INSERT INTO judge_verdicts (key, "right", created_at) VALUES ('a', 1, 5), ('b', 0, 6)`);
+  client.close();
+  using database = openDatabase({ path });
+  const verdicts = new JudgeVerdictRepository(database);
+  verdicts.add('c', 0.5);
+  expect(['a', 'b', 'c', 'd'].map((key) => verdicts.find(key))).toEqual([1, 0, 0.5, undefined]);
 });
 
 test('a database that cannot be brought up to date stays as it is', () => {

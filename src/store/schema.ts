@@ -139,11 +139,12 @@ export const tokenPieces = sqliteTable('token_pieces', {
   piece: text('piece').notNull(),
 });
 
-/** Verdicts of judges on answers; the same question is sent once for all runs and arms. */
+/** Verdicts of judges on answers and points of them; the same question is sent once for all runs and arms. */
 export const judgeVerdicts = sqliteTable('judge_verdicts', {
-  /** sha-256 of model, prompt, question, golds and answer. */
+  /** sha-256 of model, prompt, question, golds or point, and answer. */
   key: text('key').primaryKey(),
-  right: integer('right', { mode: 'boolean' }).notNull(),
+  /** 0, ½ or 1. */
+  value: real('value').notNull(),
   createdAt,
 });
 

@@ -720,22 +720,22 @@ export const faults: readonly Fault[] = [
   ...faultsIn('servers', 'src/eval/run/judge/judge.ts', [
     {
       name: 'verdicts are kept across prompts of the judge',
-      find: '.update(JSON.stringify([model, judgePrompt, query, golds, answer]))',
-      replace: '.update(JSON.stringify([model, query, golds, answer]))',
+      find: '[judgePrompt, query, asked.golds]',
+      replace: '[query, asked.golds]',
       run: false,
       tests: JUDGES,
     },
     {
       name: 'verdicts are kept across models',
-      find: '.update(JSON.stringify([model, judgePrompt, query, golds, answer]))',
-      replace: ".update(JSON.stringify([model === '', judgePrompt, query, golds, answer]))",
+      find: '.update(JSON.stringify([model, ...about, answer]))',
+      replace: ".update(JSON.stringify([model === '', ...about, answer]))",
       run: false,
       tests: JUDGES,
     },
     {
       name: 'the judge is not told all golds',
-      find: "`[${golds.map(quote).join(', ')}]`",
-      replace: "`[${golds.slice(0, 1).map(quote).join(', ')}]`",
+      find: "`[${asked.golds.map(quote).join(', ')}]`",
+      replace: "`[${asked.golds.slice(0, 1).map(quote).join(', ')}]`",
       run: false,
       tests: JUDGES,
     },

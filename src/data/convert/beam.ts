@@ -180,7 +180,10 @@ export async function* beamRecords(chats: JsonElements, notes: ConversionNotes):
       yield memory;
     }
     let number = 0;
-    for (const [kind, questions] of Object.entries(byKind)) {
+    const kinds = Object.entries(byKind);
+    const isShort = ([kind]: (typeof kinds)[number]): boolean => shortKinds.includes(kind);
+    // Kinds with golds first, so that `--limit` begins with them.
+    for (const [kind, questions] of [...kinds.filter(isShort), ...kinds.filter((one) => !isShort(one))]) {
       for (const [index, question] of questions.entries()) {
         const at = `${place}: probing_questions.${kind}[${index}]`;
         const item = readItem(question, at, { userId, kind, memoryIds, notes });

@@ -254,9 +254,9 @@ describe('beam', () => {
       ['chat-7/2', '2 April 2024, user: It shall have 3 wheels.', '2024-04-02T00:00:00'],
     ]);
     expect(items.map(({ category, answer, evidence, nuggets }) => [category, answer, evidence, nuggets])).toEqual([
-      ['abstention', null, [], undefined],
       ['information_extraction', 'It shall have 3 wheels.', ['chat-7/2'], undefined],
       ['information_extraction', 'So and so.', [], ['a', 'b', 'c']],
+      ['abstention', null, [], undefined],
       [
         'contradiction_resolution',
         'You said both.',
@@ -265,7 +265,7 @@ describe('beam', () => {
       ],
       ['instruction_following', 'In a list.', [], ['a list']],
     ]);
-    expect(items[1]!.acceptedAnswers).toEqual(['3 wheels']);
+    expect(items[0]!.acceptedAnswers).toEqual(['3 wheels']);
     expect(notesOf(dataset, file)).toEqual([
       'source_chat_ids that name no message of the chat were left out (at f: [0]: probing_questions.information_extraction[1])',
     ]);

@@ -11,7 +11,14 @@ const secret = 'Zanzibar';
 const turn = answeredTurn('dki', {
   injected: true,
   changes: {
-    item: { ...base.item, query: secret, gold: secret, acceptedAnswers: [secret], answerPrefix: secret },
+    item: {
+      ...base.item,
+      query: secret,
+      gold: secret,
+      acceptedAnswers: [secret],
+      nuggets: [secret],
+      answerPrefix: secret,
+    },
     given: {
       retrieved: base.given.retrieved.map((memory) => ({ ...memory, content: secret })),
       summary: `## ${secret}`,
@@ -75,7 +82,7 @@ const STAY =
   'historySha256 sequenceSha256 sha256 foreign altered missing hidden elsewhere misplaced wrongCells evicted own stopTexts language';
 /** Fields that hold texts, or are made of them. */
 const HIDDEN =
-  'query gold acceptedAnswers answerPrefix content summary reason originalQuery systemPrompt retrievedContext historyText ' +
+  'query gold acceptedAnswers nuggets answerPrefix content summary reason originalQuery systemPrompt retrievedContext historyText ' +
   'finalPrompt text prefix token message details retrieverQuery';
 
 /** Names of the fields that may hold any string. */

@@ -22,12 +22,13 @@ export function isRedacted(ids: readonly number[]): boolean {
 }
 
 function redactItem(item: ItemRecord): ItemRecord {
-  const { query, gold, acceptedAnswers, answerPrefix } = item;
+  const { query, gold, acceptedAnswers, nuggets, answerPrefix } = item;
   return {
     ...item,
     query: privateTextHash(query),
     gold: gold === null ? null : privateTextHash(gold),
     acceptedAnswers: acceptedAnswers.map(privateTextHash),
+    ...(nuggets === undefined ? {} : { nuggets: nuggets.map(privateTextHash) }),
     answerPrefix: answerPrefix === null ? null : privateTextHash(answerPrefix),
   };
 }

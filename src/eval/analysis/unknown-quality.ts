@@ -30,6 +30,7 @@ export function clearScores<Turn extends JudgedTurn>(turn: Turn): Turn {
       ...observed,
       goldLogProbability: null,
       goldTokens: [],
+      ...(observed.nuggetLogProbabilities && { nuggetLogProbabilities: [] }),
       freeLogProbability: null,
       agreement: null,
       goldKl: null,

@@ -85,7 +85,8 @@ export async function runSuite(
   using database = openRunDatabase(settings);
   const runs = new RunRepository(database);
   const judge = openJudge(settings, database);
-  const planted = judge === undefined ? undefined : await testJudge(judge, hooks.signal);
+  const hasPoints = prepared.users.some(({ items }) => items.some(({ nuggets }) => nuggets !== undefined));
+  const planted = judge === undefined ? undefined : await testJudge(judge, hooks.signal, hasPoints);
   const run = begun ?? runs.create(await newRunRecord(prepared, { name, listsUsers: settings.shard !== undefined }));
   using _lock = new RunLock(folder, run.name);
   using end = runEnd(runs, run.id, signal);

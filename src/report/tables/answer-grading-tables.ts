@@ -62,11 +62,13 @@ export function judgeTable(results: RunResults): Table | undefined {
   if (judge === undefined) return undefined;
   type JudgedRow = Partial<(typeof judge.arms)[number]> & { readonly agreement: VerdictAgreement | null };
   const rows: readonly JudgedRow[] = [...judge.arms, { agreement: judge.agreement }];
-  const verdicts = metricsNamed(run, 'judge', 'contains').map((metric) => ({
-    ...metric.column(),
-    cell: ({ arm }: JudgedRow) =>
-      arm === undefined ? none : metric.cell(arms.find((one) => one.arm === arm)?.metrics ?? {}),
-  }));
+  const verdicts = metricsNamed(run, 'judge', 'contains', ...(judge.rubricPrompt === undefined ? [] : ['rubric'])).map(
+    (metric) => ({
+      ...metric.column(),
+      cell: ({ arm }: JudgedRow) =>
+        arm === undefined ? none : metric.cell(arms.find((one) => one.arm === arm)?.metrics ?? {}),
+    }),
+  );
   return runTable(results, rows, ({ arm = 'all' }) => arm, {
     id: 'judge',
     title: `Answers as judged by ${judge.model}`,
@@ -91,6 +93,11 @@ export function judgeTable(results: RunResults): Table | undefined {
     notes: [
       'Over answerable items; means leave out answers without a verdict. A judge can be wrong, and an answer can talk it into a verdict: see docs/metrics.md.',
       `${judge.asked} answers were sent to the judge, ${judge.known} verdicts were reused. Its prompt, at temperature 0: ${judge.prompt.replaceAll(/\s+/g, ' ')}`,
+      ...(judge.rubricPrompt === undefined
+        ? []
+        : [
+            `rubric: mean grade, 0, ½ or 1, of the points of an answer. Its prompt: ${judge.rubricPrompt.replaceAll(/\s+/g, ' ')}`,
+          ]),
     ],
   });
 }

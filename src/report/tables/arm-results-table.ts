@@ -1,4 +1,5 @@
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
+import { untestedMetrics } from '../../eval/analysis/metrics/built-in-metrics.ts';
 import { answersControlItems } from '../../eval/analysis/planned-sample.ts';
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
@@ -30,7 +31,8 @@ export function armResultsTable(results: RunResults): Table {
   const ofDeclining = formatNumber((100 * absent) / (answerable + absent), 1);
   const counts =
     run.unknownQuality === null ? `${answerable} answerable and ${absent} absent items` : `${run.dataset.items} items`;
-  const hasSuperseded = arms.some(({ metrics }) => metrics.superseded !== null);
+  const isKnown = (name: string): boolean => arms.some(({ metrics }) => (metrics[name] ?? null) !== null);
+  const hasSuperseded = isKnown('superseded');
   const hasFidelity = namesItsMetric(run) && arms.some((arm) => arm.fidelity !== undefined);
   return armTable(results, {
     id: 'table-1',
@@ -41,7 +43,7 @@ export function armResultsTable(results: RunResults): Table {
         columns: [
           primary,
           ...ownMetrics(run),
-          ...metricsNamed(run, 'abstention', 'taskSuccess', ...(hasSuperseded ? ['superseded'] : [])),
+          ...metricsNamed(run, 'abstention', 'taskSuccess', ...untestedMetrics.map(({ name }) => name).filter(isKnown)),
         ].map((one) => one.column()),
       },
       ...(hasFidelity ? [fidelityBlock(results)] : []),

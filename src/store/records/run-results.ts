@@ -52,7 +52,9 @@ export type CheckResult = z.output<typeof checkResult>;
 /** A judge's work on a run; its verdicts are in the turns. */
 export const judgeProbe = object({
   ...texts('model', 'prompt'),
-  /** Distinct answers that were sent to the judge, and those with a stored verdict. */
+  /** The prompt about a point of an answer; missing if no item has nuggets. */
+  rubricPrompt: z.string().exactOptional(),
+  /** Distinct answers and points that were sent to the judge, and those with a stored verdict. */
   asked: count,
   known: count,
   /** Answers without a verdict, by reason; `first` is the message of the first. */
@@ -102,6 +104,9 @@ export const qualityEstimates = z
     superseded: added,
     rougeL: metric,
     bleu: metric,
+    /** Of items with nuggets, by the judge; and ln p per token of the nuggets. */
+    rubric: added,
+    nuggetLogProb: added,
     goldLogProb: added,
     goldKl: added,
     goldLogProbability: metric,

@@ -23,6 +23,8 @@ export const turnObservation = object({
   goldLogProbability: z.number().nullable(),
   /** The terms of that sum, in order. */
   goldTokens: list(object({ token: z.string(), logProbability: z.number() })),
+  /** Mean ln p per token of each nugget of the item, in the place of the gold answer; missing without nuggets. */
+  nuggetLogProbabilities: list(z.number()).exactOptional(),
   /** Next-token probabilities against those of the prompt as text; null for an arm that claims no equality. */
   parity: object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).nullable(),
   nextTokens: list(object({ token: z.string(), probability: z.number() })),

@@ -195,6 +195,8 @@ export const itemRecord = object({
   gold: z.string().nullable(),
   /** Other right answers. */
   acceptedAnswers: list(z.string()).default([]),
+  /** Points that a full answer makes; missing for an answer that is right or wrong as a whole. */
+  nuggets: list(z.string()).exactOptional(),
   /** Id of the relation that is asked for, such as `dentist`; null where the data set does not say. */
   relation: z.string().nullable().default(null),
   /** Text that begins the answer, so that the gold comes next; null where the data set gives none. */

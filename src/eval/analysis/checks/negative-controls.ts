@@ -52,7 +52,9 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   const byArm = controls.map(({ name, retrieves }) => {
     // A turn that shows none of another user's memories tests nothing.
     const isShown = ({ facts }: AnsweredResult): boolean => retrieves === 'nothing' || facts.keptMemories > 0;
-    const isClosed = (turn: AnsweredResult) => turn.observed.closed && turn.item.gold !== null && isShown(turn);
+    // An answer in several points is neither right nor wrong.
+    const isWhole = ({ gold, nuggets }: ItemRecord): boolean => gold !== null && nuggets === undefined;
+    const isClosed = (turn: AnsweredResult) => turn.observed.closed && isWhole(turn.item) && isShown(turn);
     const closed = turnsOfArm(answered, name).filter(isClosed);
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });

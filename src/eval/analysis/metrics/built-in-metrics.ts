@@ -32,7 +32,7 @@ export const builtInMetrics: readonly MetricDefinition[] = [
   score('contains', 'binary', 'contains'),
   score('tokenF1', 'continuous', 'token F1'),
   { ...score('locomoF1', 'continuous', 'LoCoMo F1'), ofAbsent: true },
-  score('memoryRecall', 'binary', 'memory recall'),
+  score('memoryRecall', 'continuous', 'memory recall'),
   score('rougeL', 'continuous', 'ROUGE-L'),
   score('bleu', 'continuous', 'BLEU'),
   score('abstention', 'binary', 'abstention'),
@@ -75,6 +75,27 @@ export const supersededMetric: MetricDefinition = {
   of: ({ item, scores }) =>
     scores.taskSuccess === null || (item.superseded ?? 0) === 0 ? null : Number(scores.wrongClass === 'superseded'),
 };
+
+/** The mean of a judge's grades of an item's nuggets, each 0, ½ or 1; null without a judge, and unless it graded all. */
+export const rubricMetric: MetricDefinition = {
+  ...share,
+  name: 'rubric',
+  kind: 'continuous',
+  label: 'rubric',
+  of: ({ scores }) => scores.own?.['rubric'] ?? null,
+};
+
+/** ln p per token of each nugget where the answer begins, as a mean over the nuggets. Whether it tells right answers is not shown. */
+const nuggetLogProb: MetricDefinition = {
+  ...nats,
+  name: 'nuggetLogProb',
+  label: 'nuggets',
+  of: ({ observed: { nuggetLogProbabilities: terms = [] } }) =>
+    terms.length === 0 ? null : terms.reduce((sum, term) => sum + term, 0) / terms.length,
+};
+
+/** Metrics without a self-test, which are never primary. */
+export const untestedMetrics: readonly MetricDefinition[] = [supersededMetric, rubricMetric, nuggetLogProb];
 
 /** The judge's verdict (`--judge`), 1 or 0. Never primary: what is right must not depend on a server. */
 export const judgeMetric: MetricDefinition = {

@@ -2,7 +2,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { MetricsVersion } from './metrics-version.ts';
-import { builtInMetrics, type MetricDefinition, supersededMetric } from './built-in-metrics.ts';
+import { builtInMetrics, type MetricDefinition, untestedMetrics } from './built-in-metrics.ts';
 
 /** Primary metric for data sets that name none. */
 const DEFAULT_PRIMARY = 'exactMatch';
@@ -28,7 +28,7 @@ export function metricsOfRun({ dataset, metrics = [], metricsVersion = 1 }: Meas
     ...declared,
     of: ({ scores }) => scores.own?.[declared.name] ?? null,
   }));
-  const all = [...builtInMetrics, supersededMetric, ...own];
+  const all = [...builtInMetrics, ...untestedMetrics, ...own];
   const name = dataset.primaryMetric ?? DEFAULT_PRIMARY;
   const primary = all.find((metric) => metric.name === name);
   if (primary !== undefined) return { all, primary, version: metricsVersion };

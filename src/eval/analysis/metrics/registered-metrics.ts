@@ -1,13 +1,13 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { metricDeclaration, type MetricDeclaration } from '../../../store/records/run-description.ts';
-import { builtInMetrics, judgeMetric, type MetricDefinition, supersededMetric } from './built-in-metrics.ts';
+import { builtInMetrics, judgeMetric, type MetricDefinition, untestedMetrics } from './built-in-metrics.ts';
 
 const registered = new Map<string, MetricDefinition>();
 
 const NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 
 const TAKEN = new Set([
-  ...[...builtInMetrics, supersededMetric, judgeMetric].map(({ name }) => name),
+  ...[...builtInMetrics, ...untestedMetrics, judgeMetric].map(({ name }) => name),
   'ttftMs',
   'totalMs',
   'ttftLogRatio',

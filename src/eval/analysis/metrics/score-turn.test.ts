@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { metricsVersion } from './metrics-version.ts';
 import { scoreTurn, type ScoredItem, type ScoredTurn } from './score-turn.ts';
 
 const dataset = { unknownAnswer: "I don't know.", language: 'en' } as const;
@@ -53,6 +54,23 @@ test.each<[answer: string, expected: string, gold?: string]>([
   ['7', 'fabricated', '42'],
 ])('the first class that fits %j is %s', (answer, expected, gold = 'Brenko') => {
   expect(wrongClass(answer, { answer: gold })).toBe(expected);
+});
+
+test('an item with nuggets has their share as its recall, and no score as a whole', () => {
+  const several = { ...item, answer: 'Brenko and Tirva', nuggets: ['Brenko', 'Tirva', 'Oldsku', 'Quzzel'] };
+  const unknown = { exactMatch: null, squadExactMatch: null, contains: null, taskSuccess: null, wrongClass: null };
+  const scores = scoreTurn(several, { ...turn, answer: 'They are Tirva and Brenko.' }, dataset);
+  expect(scores).toMatchObject({ ...unknown, memoryRecall: 0.5, abstention: null, evidenceRank: 2 });
+  expect(scores.tokenF1).toBeCloseTo((2 * (3 / 5)) / (3 / 5 + 1));
+  expect([scores.failedStage, scores.passedStages]).toEqual([null, allStages.slice(0, -1)]);
+  const byRecall = { metric: 'memoryRecall', version: metricsVersion };
+  const decided = (answer: string) => scoreTurn(several, { ...turn, answer }, dataset, byRecall);
+  expect(decided('Tirva')).toMatchObject({ taskSuccess: 0.25, failedStage: 'answered' });
+  expect(decided('Brenko, Tirva, Oldsku, Quzzel')).toMatchObject({
+    taskSuccess: 1,
+    failedStage: null,
+    wrongClass: null,
+  });
 });
 
 test('an absent item is right only by abstaining', () => {

@@ -14,6 +14,8 @@ export interface ScoredItem {
   /** Null for an absent item: the right answer is to abstain. */
   readonly answer: string | null;
   readonly acceptedAnswers: readonly string[];
+  /** Points of a full answer; undefined for an answer that is right or wrong as a whole. */
+  readonly nuggets?: readonly string[] | undefined;
   readonly category?: string | undefined;
   readonly evidence: readonly string[];
   readonly superseded: readonly string[];
@@ -56,11 +58,14 @@ function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLan
   };
 }
 
-/** The funnel stages that all pieces of evidence pass. `evidenceRank`: the rank of the piece ranked last; null if one is missing. */
+/**
+ * The funnel stages that all pieces of evidence pass; without the last where it is unknown whether the answer is right.
+ * `evidenceRank`: the rank of the piece ranked last; null if one is missing.
+ */
 function followEvidence(
   evidence: readonly string[],
   { storedIds, retrievedIds, keptIds, shown }: ScoredTurn,
-  isRight: boolean,
+  isRight: boolean | null,
 ): Pick<Scores, 'failedStage' | 'passedStages' | 'evidenceRank'> {
   const all = (ids: readonly string[]): boolean => evidence.every((id) => ids.includes(id));
   const stages: readonly (readonly [FunnelStage, boolean])[] = [
@@ -68,7 +73,7 @@ function followEvidence(
     ['retrieved', all(retrievedIds)],
     ['kept', all(keptIds)],
     ['sequence', all(shown.map(({ memoryId }) => memoryId))],
-    ['answered', isRight],
+    ...(isRight === null ? [] : [['answered', isRight] as const]),
   ];
   const failed = stages.findIndex(([, passed]) => !passed);
   const ranks = evidence.map((id) => retrievedIds.indexOf(id) + 1);
@@ -84,7 +89,28 @@ export interface SuccessRule {
   readonly version: MetricsVersion;
 }
 
-/** Scores a turn. Task success: `locomoF1` if named and it applies; else abstention on absent items; else the named metric, or `contains`. */
+/** Scores of the answer's text; null for absent items. With nuggets, only their share and the overlaps. */
+function textScores(answer: string, golds: readonly string[], nuggets: ScoredItem['nuggets'], setting: AnswerSetting) {
+  const { language, version } = setting;
+  const score = (name: string, of: readonly string[] = golds): number | null =>
+    of.length === 0 ? null : textMetric(name, version).score(answer, of, language);
+  const whole = nuggets === undefined ? golds : [];
+  const found = golds.length === 0 ? undefined : nuggets?.map((nugget) => score('memoryRecall', [nugget])!);
+  return {
+    exactMatch: score('exactMatch', whole),
+    squadExactMatch: version === 1 ? null : score('squadExactMatch', whole),
+    contains: whole.length === 0 ? null : contains(answer, whole, setting),
+    tokenF1: score('tokenF1'),
+    memoryRecall: found === undefined ? score('memoryRecall') : found.reduce((sum, one) => sum + one) / found.length,
+    rougeL: score('rougeL'),
+    bleu: score('bleu'),
+  };
+}
+
+/**
+ * Scores a turn. An item with nuggets has no score as a whole, and task success only by a metric that it has.
+ * Task success: `locomoF1` if named and it applies; else abstention on absent items; else the named metric, or `contains`.
+ */
 export function scoreTurn(
   item: ScoredItem,
   turn: ScoredTurn,
@@ -94,38 +120,32 @@ export function scoreTurn(
   const { language, unknownAnswer } = languageProfile;
   const { answer } = turn;
   const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
-  const score = (name: string): number | null =>
-    item.answer === null ? null : textMetric(name, version).score(answer, golds, language);
-  const setting = { ...answerSetting(item, turn, languageProfile), version };
-  const texts = {
-    exactMatch: score('exactMatch'),
-    squadExactMatch: version === 1 ? null : score('squadExactMatch'),
-    contains: item.answer === null ? null : contains(answer, golds, setting),
-    tokenF1: score('tokenF1'),
-    memoryRecall: score('memoryRecall'),
-    rougeL: score('rougeL'),
-    bleu: score('bleu'),
-  };
+  const texts = textScores(answer, golds, item.nuggets, {
+    ...answerSetting(item, turn, languageProfile),
+    version,
+  });
   const abstention = item.answer === null ? Number(isAbstention(answer, unknownAnswer, language)) : null;
   const locomo = success === 'locomoF1' ? locomoF1(answer, golds, item.category) : null;
   const deciding = Object.hasOwn(texts, success) ? (success as keyof typeof texts) : 'contains';
   const taskSuccess = locomo ?? abstention ?? texts[deciding];
   const isSuperseded = (value: string): boolean =>
     item.superseded.some((old) => containsTokens(old, value, language) && containsTokens(value, old, language));
-  const wrongClass = classifyWrongAnswer({
-    ...languageProfile,
-    answer,
-    isRight: taskSuccess === 1,
-    golds,
-    superseded: item.superseded,
-    otherValues: turn.shown.flatMap(({ memoryId, value }) =>
-      value === undefined || item.evidence.includes(memoryId) || isSuperseded(value) ? [] : [value],
-    ),
-    shownTexts: [item.query, ...[...item.history, ...turn.shown].map(({ content }) => content)],
-  });
+  const classify = (): Scores['wrongClass'] =>
+    classifyWrongAnswer({
+      ...languageProfile,
+      answer,
+      isRight: taskSuccess === 1,
+      golds,
+      superseded: item.superseded,
+      otherValues: turn.shown.flatMap(({ memoryId, value }) =>
+        value === undefined || item.evidence.includes(memoryId) || isSuperseded(value) ? [] : [value],
+      ),
+      shownTexts: [item.query, ...[...item.history, ...turn.shown].map(({ content }) => content)],
+    });
+  const wrongClass = taskSuccess === null ? null : classify();
   const judged = { ...texts, locomoF1: locomo, abstention, taskSuccess, wrongClass };
   if (item.answer === null || !evidenceIsKnown(item)) {
     return { ...judged, failedStage: null, passedStages: [], evidenceRank: null };
   }
-  return { ...judged, ...followEvidence(item.evidence, turn, taskSuccess === 1) };
+  return { ...judged, ...followEvidence(item.evidence, turn, taskSuccess === null ? null : taskSuccess === 1) };
 }

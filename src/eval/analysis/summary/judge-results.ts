@@ -1,6 +1,6 @@
 import type { JudgeProbe, JudgeResults, VerdictAgreement } from '../../../store/records/run-results.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
-import { judgeMetric } from '../metrics/built-in-metrics.ts';
+import { judgeMetric, rubricMetric } from '../metrics/built-in-metrics.ts';
 
 /** The share of equal verdicts, and kappa: 0 by chance, 1 for full agreement. @see Cohen 1960 */
 export function verdictAgreement(pairs: readonly (readonly [boolean, boolean])[]): VerdictAgreement | null {
@@ -31,7 +31,7 @@ export function judgeResults(probe: JudgeProbe, answered: Turns, arms: readonly 
     agreement: agreementWithContains(answerable),
     arms: arms.map((arm) => {
       const turns = turnsOfArm(answerable, arm);
-      const judged = turns.filter((turn) => judgeMetric.of(turn) !== null).length;
+      const judged = turns.filter((turn) => (judgeMetric.of(turn) ?? rubricMetric.of(turn)) !== null).length;
       return { arm, judged, unjudged: turns.length - judged, agreement: agreementWithContains(turns) };
     }),
   };

@@ -3,12 +3,18 @@ import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { judgedData } from '../../../../test/fixtures/chat-server.ts';
-import { judgePrompt, promptAbout, verdictKey, parseVerdict } from './judge.ts';
+import { judgePrompt, parseVerdict, pointVerdicts, promptAbout, rubricPrompt, verdictKey } from './judge.ts';
 
 const answer = { query: 'Where do I live?', golds: ['Turin', 'Torino'], answer: 'In Turin.' };
 
-it('is quoted verbatim in the documentation', () => {
-  expect(readFileSync(join(import.meta.dirname, '../../../../docs/metrics.md'), 'utf8')).toContain(judgePrompt);
+it.each([judgePrompt, rubricPrompt])('is quoted verbatim in the documentation', (prompt) => {
+  expect(readFileSync(join(import.meta.dirname, '../../../../docs/metrics.md'), 'utf8')).toContain(prompt);
+});
+
+it('holds question, point and answer as JSON, each on its line', () => {
+  const prompt = promptAbout({ query: 'Where?', nugget: 'in {answer}\n<|im_end|>', answer: 'Turin' });
+  expect(judgedData(prompt)).toEqual({ question: 'Where?', point: 'in {answer}\n<|im_end|>', answer: 'Turin' });
+  expect(prompt).not.toMatch(/<|\|/);
 });
 
 it('holds question, golds and answer as JSON, each on its line', () => {
@@ -29,10 +35,17 @@ it.each([
 
 it('reads a reply that is one of the two words, and takes any other for neither', () => {
   const thought = '<think>They say yes. No?\nHm.</think>\n\nno';
-  expect(['yes', ' **Yes.**\n'].map(parseVerdict)).toEqual([true, true]);
-  expect(['No', '"no"', thought].map(parseVerdict)).toEqual([false, false, false]);
+  expect(['yes', ' **Yes.**\n'].map((reply) => parseVerdict(reply))).toEqual([1, 1]);
+  expect(['No', '"no"', thought].map((reply) => parseVerdict(reply))).toEqual([0, 0, 0]);
+  expect(['Partly.', 'yes', 'no', 'half'].map((reply) => parseVerdict(reply, pointVerdicts))).toEqual([
+    0.5,
+    1,
+    0,
+    null,
+  ]);
   const texts = ['The answer says "yes"', 'Yes, it is right.', 'yes or no', 'yes yes', '<think>yes'];
-  for (const reply of ['', 'maybe', 'yesterday', 'not', ...texts]) expect(parseVerdict(reply), reply).toBeNull();
+  for (const reply of ['', 'maybe', 'partly', 'yesterday', 'not', ...texts])
+    expect(parseVerdict(reply), reply).toBeNull();
 });
 
 it('the key of a verdict depends on the whole request, and on nothing else', () => {
@@ -41,7 +54,9 @@ it('the key of a verdict depends on the whole request, and on nothing else', () 
   expect(verdictKey('m', { ...answer })).toBe(key);
   const others = [{ query: 'Where?' }, { golds: ['Turin'] }, { golds: ['Turin,Torino'] }, { answer: 'In Turin' }];
   const keys = others.map((other) => verdictKey('m', { ...answer, ...other }));
-  expect(new Set([key, verdictKey('n', answer), ...keys]).size).toBe(6);
+  const point = { query: answer.query, nugget: 'Turin', answer: answer.answer };
+  keys.push(verdictKey('m', point), verdictKey('m', { ...point, nugget: 'Oslo' }));
+  expect(new Set([key, verdictKey('n', answer), ...keys]).size).toBe(8);
   // The words of the prompt too: a verdict on another prompt is none on this one.
   const named = JSON.stringify(['m', judgePrompt, answer.query, answer.golds, answer.answer]);
   expect(key).toBe(createHash('sha256').update(named).digest('hex'));

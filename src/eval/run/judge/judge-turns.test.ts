@@ -4,7 +4,7 @@ import { type HandmadeTurn, storeRun } from '../../../../test/fixtures/stored-ru
 import { judgeAddress } from '../../../config/normalise-server-addresses.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { Judge } from './judge.ts';
+import { Judge, rubricPrompt } from './judge.ts';
 import { judgeTurns } from './judge-turns.ts';
 
 let server: ChatServer;
@@ -32,8 +32,30 @@ const ask = (runId: string, signal = new AbortController().signal) =>
   judgeTurns(new Judge('m', { address: judgeAddress(server.address), pausesMs: [] }, database), turns, runId, { signal }); // prettier-ignore
 
 /** The verdict in each turn; undefined where there is none. */
-const verdicts = (runId: string) =>
-  [...turns.listByRun(runId)].map((one) => (one.state === 'answered' ? one.scores.own?.['judge'] : undefined));
+const verdicts = (runId: string, metric = 'judge') =>
+  [...turns.listByRun(runId)].map((one) => (one.state === 'answered' ? one.scores.own?.[metric] : undefined));
+
+it('grades each point of an answer once, and gives their mean to turns whose points all have a grade', async () => {
+  const nuggets = ['lives in Turin', 'since May', 'with a cat'];
+  const runId = store([
+    ['a', 'rag', 'In Turin with a cat', { nuggets }],
+    ['a', 'dki', 'In Turin with a cat', { nuggets }],
+    ['a', 'none', 'Oslo', { nuggets }],
+    ['b', 'rag', 'Turin'],
+  ]);
+  server.answers = (content) => {
+    const { point, answer } = judgedData(content);
+    if (point === undefined) return honestJudge(content);
+    if (answer === 'Oslo') return point === 'since May' ? 'perhaps' : 'no';
+    return point === 'since May' ? 'no' : point === 'with a cat' ? 'yes' : 'partly';
+  };
+  const probe = await ask(runId);
+  expect(probe).toMatchObject({ asked: 7, failed: [{ reason: 'neither yes nor no', answers: 1 }], rubricPrompt });
+  expect(probe.failed[0]!.first).toBe('judge m: the reply is neither yes, partly nor no');
+  expect(verdicts(runId, 'rubric')).toEqual([0.5, 0.5, undefined, undefined]);
+  expect(verdicts(runId)).toEqual([undefined, undefined, undefined, 1]);
+  expect(await ask(runId)).toMatchObject({ asked: 1, known: 6 });
+});
 
 it('puts a verdict into every turn with a gold, and asks about each answer once', async () => {
   const runId = store([

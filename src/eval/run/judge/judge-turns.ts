@@ -1,8 +1,8 @@
-import { judgeMetric } from '../../analysis/metrics/built-in-metrics.ts';
+import { judgeMetric, rubricMetric } from '../../analysis/metrics/built-in-metrics.ts';
 import type { OwnScore, TurnRepository } from '../../../store/turn-repository.ts';
 import type { JudgeProbe } from '../../../store/records/run-results.ts';
 import { type FailureReason, JudgeFailure } from './chat-completion.ts';
-import { type AnswerToJudge, type Judge, judgePrompt, verdictKey } from './judge.ts';
+import { type Judge, judgePrompt, rubricPrompt, type ToJudge, verdictKey } from './judge.ts';
 
 const REQUESTS_AT_ONCE = 4;
 /** Consecutive lasting failures after which no further request is sent. */
@@ -16,25 +16,33 @@ const LASTING: readonly FailureReason[] = [
   'error of the server',
 ];
 
-interface DistinctAnswer {
-  readonly answer: AnswerToJudge;
-  readonly turns: Omit<OwnScore, 'value'>[];
+/** A turn with the verdicts on its answer, or on the points of it. */
+interface GradedTurn {
+  readonly metric: string;
+  readonly place: Omit<OwnScore, 'value'>;
+  readonly questions: readonly ToJudge[];
+  readonly verdicts: number[];
 }
 
-/** Judges each distinct answer of a run once, and stores each verdict at once. @throws the reason of `signal` */
+interface DistinctQuestion {
+  readonly asked: ToJudge;
+  readonly turns: GradedTurn[];
+}
+
+/** Judges each distinct answer of a run once, each of its points if it has some, and stores each verdict at once. @throws the reason of `signal` */
 export async function judgeTurns(
   judge: Judge,
   turns: TurnRepository,
   runId: string,
   { signal, onJudged }: { readonly signal: AbortSignal; readonly onJudged?: (done: number, of: number) => void },
 ): Promise<JudgeProbe> {
-  const answers = distinctAnswers(judge.model, turns, runId);
-  const values: OwnScore[] = [];
+  const graded = gradedTurns(turns, runId);
+  const answers = distinctQuestions(judge.model, graded);
   const failures = new Map<FailureReason, { answers: number; first: string }>();
   const counts = { asked: 0, known: 0, inARow: 0, done: 0 };
   let givenUp: JudgeFailure | undefined;
 
-  const verdict = async (answer: AnswerToJudge): Promise<boolean> => {
+  const verdict = async (answer: ToJudge): Promise<number> => {
     const known = judge.known(answer);
     if (known !== undefined) {
       counts.known++;
@@ -42,9 +50,9 @@ export async function judgeTurns(
     }
     if (givenUp !== undefined) throw givenUp;
     counts.asked++;
-    const isRight = await judge.ask(answer, signal);
+    const value = await judge.ask(answer, signal);
     counts.inARow = 0;
-    return isRight;
+    return value;
   };
   const fail = (failure: JudgeFailure, count: number): void => {
     const { answers: before, first } = failures.get(failure.reason) ?? { answers: 0, first: failure.message };
@@ -54,11 +62,11 @@ export async function judgeTurns(
   };
   const open = answers.values();
   const worker = async (): Promise<void> => {
-    for (const { answer, turns: places } of open) {
+    for (const { asked, turns: places } of open) {
       signal.throwIfAborted();
       try {
-        const value = Number(await verdict(answer));
-        values.push(...places.map((place) => ({ ...place, value })));
+        const value = await verdict(asked);
+        for (const place of places) place.verdicts.push(value);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof JudgeFailure)) throw error;
@@ -68,21 +76,50 @@ export async function judgeTurns(
     }
   };
   await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, worker));
-  turns.putOwnScores(runId, judgeMetric.name, values);
+  for (const { name } of [judgeMetric, rubricMetric]) {
+    turns.putOwnScores(
+      runId,
+      name,
+      graded.flatMap((turn) => (turn.metric === name ? meanVerdict(turn) : [])),
+    );
+  }
   const failed = [...failures].map(([reason, counted]) => ({ reason, ...counted }));
-  return { model: judge.model, prompt: judgePrompt, asked: counts.asked, known: counts.known, failed };
+  const prompts = { prompt: judgePrompt, ...(hasPoints(graded) ? { rubricPrompt } : {}) };
+  return { model: judge.model, ...prompts, asked: counts.asked, known: counts.known, failed };
 }
 
-function distinctAnswers(model: string, turns: TurnRepository, runId: string): DistinctAnswer[] {
-  const answers = new Map<string, DistinctAnswer>();
+const hasPoints = (graded: readonly GradedTurn[]): boolean => graded.some(({ metric }) => metric === rubricMetric.name);
+
+/** Nothing unless the judge gave a verdict on all points. */
+function meanVerdict({ place, questions, verdicts }: GradedTurn): OwnScore[] {
+  if (verdicts.length < questions.length) return [];
+  return [{ ...place, value: verdicts.reduce((sum, value) => sum + value, 0) / verdicts.length }];
+}
+
+function gradedTurns(turns: TurnRepository, runId: string): GradedTurn[] {
+  const graded: GradedTurn[] = [];
   for (const turn of turns.listForResults(runId)) {
     if (turn.state === 'failed' || turn.item.gold === null) continue;
     const { item, arm, itemId, repeat } = turn;
-    const answer = { query: item.query, golds: [turn.item.gold, ...item.acceptedAnswers], answer: turn.answer.text };
-    const key = verdictKey(model, answer);
-    const distinct = answers.get(key) ?? { answer, turns: [] };
-    distinct.turns.push({ arm, itemId, repeat, turn: turn.turn });
-    answers.set(key, distinct);
+    const about = { query: item.query, answer: turn.answer.text };
+    const questions: ToJudge[] = item.nuggets?.map((nugget) => ({ ...about, nugget })) ?? [
+      { ...about, golds: [turn.item.gold, ...item.acceptedAnswers] },
+    ];
+    const { name: metric } = item.nuggets === undefined ? judgeMetric : rubricMetric;
+    graded.push({ metric, place: { arm, itemId, repeat, turn: turn.turn }, questions, verdicts: [] });
   }
-  return [...answers.values()];
+  return graded;
+}
+
+function distinctQuestions(model: string, graded: readonly GradedTurn[]): DistinctQuestion[] {
+  const distinct = new Map<string, DistinctQuestion>();
+  for (const turn of graded) {
+    for (const asked of turn.questions) {
+      const key = verdictKey(model, asked);
+      const same = distinct.get(key) ?? { asked, turns: [] };
+      same.turns.push(turn);
+      distinct.set(key, same);
+    }
+  }
+  return [...distinct.values()];
 }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { ChatServer } from '../../../../test/fixtures/chat-server.ts';
+import { ChatServer, honestJudge, judgedData } from '../../../../test/fixtures/chat-server.ts';
 import { failureOf } from '../../../../test/fixtures/judge-failure.ts';
 import { judgeAddress } from '../../../config/normalise-server-addresses.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
@@ -26,10 +26,10 @@ const judge = (more: Partial<Route> = {}, model = 'grader') =>
 
 it('asks the model by name, at temperature 0, with the key, and keeps what it said', async () => {
   const one = judge({ key: 'k-1' });
-  expect([await one.ask(right), await one.ask(wrong)]).toEqual([true, false]);
+  expect([await one.ask(right), await one.ask(wrong)]).toEqual([1, 0]);
   expect(server.requests).toHaveLength(2);
   expect(server.requests[0]).toMatchObject({ model: 'grader', temperature: 0, authorization: 'Bearer k-1' });
-  expect([judge().known(right), judge().known(wrong)]).toEqual([true, false]);
+  expect([judge().known(right), judge().known(wrong)]).toEqual([1, 0]);
   expect(judge().known({ ...right, answer: 'Turin' })).toBeUndefined();
   await judge().ask({ ...right, answer: 'Turin' });
   expect(server.requests[2]!.authorization).toBeUndefined();
@@ -69,7 +69,7 @@ it('says in one line why there is no verdict', async () => {
 
 it('waits for a slow answer, and not for ever', async () => {
   server.answers = () => ({ reply: 'yes', afterMs: 100 });
-  expect(await judge({ timeoutMs: 5000 }).ask(right)).toBe(true);
+  expect(await judge({ timeoutMs: 5000 }).ask(right)).toBe(1);
   server.answers = () => ({ hangs: true });
   const { reason, message } = await failureOf(judge({ timeoutMs: 50 }).ask(wrong));
   expect([reason, message]).toEqual(['time-out', expect.stringMatching(/no reply within 0\.05 s$/)]);
@@ -90,7 +90,7 @@ it('asks a busy server again after the time that it names', async () => {
   const told = [{ status: 429, headers: { 'retry-after': '0' } }, { status: 503 }, 'yes'] as const;
   server.answers = () => told[server.requests.length - 1]!;
   // A pause of a minute would end the test.
-  expect(await judge({ pausesMs: [60_000, 1] }).ask(right)).toBe(true);
+  expect(await judge({ pausesMs: [60_000, 1] }).ask(right)).toBe(1);
   expect(server.requests).toHaveLength(3);
 });
 
@@ -105,6 +105,27 @@ it('is tested on known answers, each asked once', async () => {
     ...check,
     evidence: 'all; judge grader accepts 4 of 4 planted right answers and 0 of 4 wrong ones',
   });
+});
+
+it('is tried on planted points where items have some, and fails the check if it takes two for their opposite', async () => {
+  const grades: Record<string, string> = { 'on 4 May in Turin': 'partly', 'Flask and SQLite': 'yes' };
+  server.answers = (content) => {
+    const { point = '', answer } = judgedData(content);
+    if (point === '') return honestJudge(content);
+    return grades[point] ?? (/never|Water/.test(answer) ? 'no' : 'yes');
+  };
+  const found = await testJudge(judge(), undefined, true);
+  expect(found.points).toEqual({ same: 5, opposite: 0, of: 6 });
+  expect(withJudgeSelfTest(check, found)).toEqual({
+    ...check,
+    evidence:
+      'all; judge grader accepts 4 of 4 planted right answers and 0 of 4 wrong ones, and grades 5 of 6 planted points as they are',
+  });
+  const answers = server.answers;
+  server.answers = (content, seen) => (judgedData(content).point === undefined ? answers(content, seen) : 'yes');
+  const blind = await testJudge(judge({}, 'blind'), undefined, true);
+  expect(blind.points).toEqual({ same: 2, opposite: 2, of: 6 });
+  expect(withJudgeSelfTest(check, blind).status).toBe('failed');
 });
 
 it.each(['yes', 'no'])('fails the check if it says %s to everything', async (word) => {

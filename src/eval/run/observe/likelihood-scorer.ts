@@ -5,6 +5,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { NextDistribution } from '../../../engine/next-distribution.ts';
 import type { SequenceScore } from '../../../engine/sequence-score.ts';
 import { type TokenId, commonLength } from '../../../engine/token-id.ts';
+import type { AnswerScoringPosition } from '../../../systems/prompt/answer-scoring-positions.ts';
 
 /** An engine, and a session for scoring that no arm uses and that counts for no turn. */
 export interface ScorerParts {
@@ -20,15 +21,16 @@ interface TurnState {
 
 export interface ScoredTexts {
   /** The gold answer, and the suffix in front of it, which may end in another answer prefix than the turn's. */
-  readonly gold: { readonly suffix: readonly TokenId[]; readonly answer: readonly TokenId[] };
-  /** The arm's own answer, scored after its own suffix; undefined if it is not scored. */
-  readonly own: readonly TokenId[] | undefined;
+  readonly gold: AnswerScoringPosition;
+  /** Other texts, each after its own suffix: the arm's own answer, the points of a full answer. */
+  readonly others: readonly AnswerScoringPosition[];
 }
 
 export interface TurnScore {
   readonly next: NextDistribution;
   readonly gold: SequenceScore;
-  readonly own: readonly number[] | undefined;
+  /** ln p of the tokens of each of the other texts. */
+  readonly others: readonly (readonly number[])[];
 }
 
 /**
@@ -77,12 +79,17 @@ export class LikelihoodScorer {
       const cells = digest([Int32Array.from(suffix)]);
       return this.#scoreOnce({ cells, begin: () => scoring.clear(options) }, suffix, texts, options);
     }
-    const end = prefixPositions + this.#reusableTokens(suffix, texts.gold.suffix);
+    const end = prefixPositions + this.#reusableTokens(suffix, [texts.gold, ...texts.others]);
     return withTurnState(this.#parts, { session, end }, options, async (cut) => {
       const begun = Math.max(0, cut - prefixPositions);
-      const gold = { ...texts.gold, suffix: texts.gold.suffix.slice(begun) };
+      const rest = (text: AnswerScoringPosition) => ({ ...text, suffix: text.suffix.slice(begun) });
       const start = { cells: await this.#digestCells(options), begin: () => scoring.truncate(cut, options) };
-      return this.#scoreOnce(start, suffix.slice(begun), { ...texts, gold }, options);
+      return this.#scoreOnce(
+        start,
+        suffix.slice(begun),
+        { gold: rest(texts.gold), others: texts.others.map(rest) },
+        options,
+      );
     });
   }
 
@@ -92,13 +99,18 @@ export class LikelihoodScorer {
     return scoring.score(ids, answer, options);
   }
 
-  /** Common tokens of both suffixes up to an exact cut, but not the last ones; 0 where no cut within the suffix is useful. */
-  #reusableTokens(suffix: readonly TokenId[], goldSuffix: readonly TokenId[]): number {
+  /** Common tokens of all suffixes up to an exact cut, but not the last ones; 0 where no cut within the suffix is useful. */
+  #reusableTokens(suffix: readonly TokenId[], texts: readonly AnswerScoringPosition[]): number {
     const { capabilities } = this.#parts.engine;
     // Where truncation is limited, the end of the prefix is the only place that a session still has, and has exactly.
     if (capabilities.exactCuts === null || capabilities.truncatesUpTo !== null) return 0;
-    const most = Math.min(suffix.length, goldSuffix.length) - capabilities.leastTokens;
-    return lastExactCut(capabilities, Math.max(0, Math.min(commonLength(suffix, goldSuffix), most)));
+    const most = texts.map((text) =>
+      Math.min(
+        commonLength(suffix, text.suffix),
+        Math.min(suffix.length, text.suffix.length) - capabilities.leastTokens,
+      ),
+    );
+    return lastExactCut(capabilities, Math.max(0, Math.min(...most)));
   }
 
   /** SHA-256 of all cells in the scoring session; null if the engine cannot export them. */
@@ -112,22 +124,23 @@ export class LikelihoodScorer {
   async #scoreOnce(
     { cells, begin }: { readonly cells: string | null; readonly begin: () => Promise<void> },
     suffix: readonly TokenId[],
-    { gold, own }: ScoredTexts,
+    { gold, others }: ScoredTexts,
     options: CallOptions,
   ): Promise<TurnScore> {
-    const key = [cells, suffix, gold.suffix, gold.answer, own ?? []].join(':');
+    const key = [cells, suffix, ...[gold, ...others].flatMap((text) => [text.suffix, text.answer])].join(':');
     const known = cells === null ? undefined : this.#known.get(key);
     if (known !== undefined) return known;
     const { scoring } = this.#parts;
     await begin();
     const goldScore = await scoring.score(gold.suffix, gold.answer, { ...options, distributions: true });
-    const scoreBehind = async (continuation: readonly TokenId[]): Promise<SequenceScore> => {
+    const scoreBehind = async (text: AnswerScoringPosition): Promise<SequenceScore> => {
       await begin();
-      return scoring.score(suffix, continuation, options);
+      return scoring.score(text.suffix, text.answer, options);
     };
-    const ownScore = own === undefined ? undefined : await scoreBehind(own);
-    const { next } = suffix.join() === gold.suffix.join() ? goldScore : await scoreBehind([]);
-    const score: TurnScore = { next, gold: goldScore, own: ownScore?.logProbabilities };
+    const scores: (readonly number[])[] = [];
+    for (const text of others) scores.push((await scoreBehind(text)).logProbabilities);
+    const { next } = suffix.join() === gold.suffix.join() ? goldScore : await scoreBehind({ suffix, answer: [] });
+    const score: TurnScore = { next, gold: goldScore, others: scores };
     if (cells !== null) this.#known.set(key, score);
     return score;
   }

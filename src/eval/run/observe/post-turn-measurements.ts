@@ -15,7 +15,10 @@ import { holdsWords } from '../../../data/split-words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
-import { answerScoringPositions } from '../../../systems/prompt/answer-scoring-positions.ts';
+import {
+  type AnswerScoringPosition,
+  answerScoringPositions,
+} from '../../../systems/prompt/answer-scoring-positions.ts';
 import { sum } from '../../analysis/statistics/observations.ts';
 import { nextTokenAgreement } from '../../analysis/metrics/next-token-agreement.ts';
 import type { RecordedRetrieval } from './retrieval-recorder.ts';
@@ -86,9 +89,15 @@ export class PostTurnMeasurements {
     // After the item's own answer prefix if it has one, else after the prompt.
     const goldAnswer = { answer: item.answer ?? unknownAnswer, ownPrefix: item.answerPrefix };
     const { afterItemPrefix: gold } = await answerScoringPositions(trace, goldAnswer, engine);
-    const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? trace.answer.tokenIds : undefined;
+    const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? [{ suffix, answer: trace.answer.tokenIds }] : [];
+    const points: AnswerScoringPosition[] = [];
+    for (const nugget of item.nuggets ?? []) {
+      const place = await answerScoringPositions(trace, { answer: nugget, ownPrefix: item.answerPrefix }, engine);
+      points.push(place.afterItemPrefix);
+    }
     const state = { session: answeringSession(turn), prefixPositions, suffix };
-    const score = await this.#scorer.score(state, { gold, own }, options);
+    const score = await this.#scorer.score(state, { gold, others: [...own, ...points] }, options);
+    const means = score.others.map((terms) => sum(terms) / terms.length);
     const goldTexts = await engine.detokenize(gold.answer.map((token) => [token]));
     const { logProbabilities } = score.gold;
     const given = { ...memories, item, language, reserveTokens, windowTokens: engine.info.contextTokens };
@@ -99,7 +108,8 @@ export class PostTurnMeasurements {
       firstForeignToken: firstDifference(promptIds, knownTokens(arm, parts, sessionTokens, promptIds)),
       goldLogProbability: sum(logProbabilities),
       goldTokens: logProbabilities.map((logProbability, index) => ({ token: goldTexts[index]!, logProbability })),
-      freeLogProbability: score.own === undefined ? null : sum(score.own) / score.own.length,
+      freeLogProbability: own.length === 0 ? null : means[0]!,
+      ...(points.length === 0 ? {} : { nuggetLogProbabilities: means.slice(own.length) }),
       nextTokens: await likeliestTexts(engine, score.next),
       closed: isClosed(item, response, language),
       answer: observedAnswer(recorded.generation, response, score.next, engine.info.endTokens),

@@ -119,6 +119,7 @@ function itemRecord({ kind, languageProfile }: DatasetUser, item: DatasetItem, m
     query: item.query,
     gold: item.answer,
     acceptedAnswers: item.acceptedAnswers,
+    ...(item.nuggets === undefined ? {} : { nuggets: item.nuggets }),
     relation: item.relation ?? null,
     answerPrefix: item.answerPrefix ?? null,
     category: item.category,
