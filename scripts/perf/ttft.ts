@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { median } from 'simple-statistics';
 import { selectEngine } from '../../src/bench/select-engine.ts';
 import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
-import { LlamaServerProcess } from '../../src/engine/llama-server/llama-server-process.ts';
+import { startLlamaServer } from '../../src/engine/llama-server/llama-server-process.ts';
 import { armOrder } from '../../src/eval/run/turns/take-user-turns.ts';
 import { printTable, readOptions, runScript, ScratchFolder, wholeNumber, wholeNumbers } from '../run-script.ts';
 import { LINK_ROW, openRows, ROW_SESSIONS, SAME_CHUNKS_ROW, type TtftReading, type TtftRow, WARM_UP_TURNS } from './ttft/rows.ts'; // prettier-ignore
@@ -114,7 +114,7 @@ await runScript(async () => {
   const { name, parameters } = engine.info.model;
   const request = { contextTokens, ...(threads === null ? {} : { threads }) };
   await using server =
-    program === undefined ? undefined : await LlamaServerProcess.start(program, await resolveModelFile(model), request);
+    program === undefined ? undefined : await startLlamaServer(program, await resolveModelFile(model), request);
   const subject = await drawSubject(engine, memoryTokens, queryTokens, SEED);
   const { prefix, suffix } = await subject.prompt(0);
   console.log(

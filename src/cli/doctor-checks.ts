@@ -11,7 +11,7 @@ import { readRunDatasets } from '../data/join-datasets.ts';
 import { openConfiguredEngine } from '../bench/select-engine.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { kernelChoice } from '../kv/choose-kernels.ts';
-import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
+import { openQueryModel } from '../retrieval/hinted/engine-query-model.ts';
 import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/route-by-model.ts';
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
@@ -127,7 +127,7 @@ async function routing(config: BenchConfig, engines: EngineOpener): Promise<Find
     '--retriever hinted then falls back to its default strategy, and counts how often: route by keyword or classifier';
   try {
     await using engine = await openConfiguredEngine(engines, config);
-    await using queryModel = await EngineQueryModel.open(engine);
+    await using queryModel = await openQueryModel(engine);
     const ability = await assessRouting(queryModel, routeExamples.test);
     const found = describeAbility(queryModel.name, ability);
     return ability.able ? works(found) : warning(found, advice);

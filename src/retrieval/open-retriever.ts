@@ -5,7 +5,7 @@ import { MemoryRouter, RouterRetriever } from './similarity/memory-router.ts';
 import type { Retriever } from './retriever.ts';
 import { GivenRetriever } from './given-retriever.ts';
 import type { VectorBackend } from './vectors/vector-index.ts';
-import { EngineQueryModel } from './hinted/engine-query-model.ts';
+import { openQueryModel } from './hinted/engine-query-model.ts';
 import { HintedRetriever } from './hinted/hinted-retriever.ts';
 import { usesLanguageModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
 import { SalienceRetriever } from './salience/salience-retriever.ts';
@@ -42,7 +42,7 @@ const openers: Readonly<Record<RetrieverName, (parts: RetrieverParts) => Promise
     new SalienceRetriever(embeddings, { backend, countTokens, maxTokens: retrievalTokens, rule: salience }),
   hinted: async ({ embeddings, backend, preRetrieval, engine }) => {
     const isNeeded = engine !== undefined && usesLanguageModel(preRetrieval.config);
-    const model = isNeeded ? await EngineQueryModel.open(engine) : undefined;
+    const model = isNeeded ? await openQueryModel(engine) : undefined;
     return new HintedRetriever(embeddings, { backend, ...preRetrieval, model });
   },
   tiered: ({ tiers, ...parts }) => openTieredRetriever({ ...tiers, ...parts }),

@@ -1,6 +1,6 @@
 import { presetModels } from '../../src/models/default-models.ts';
 import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
-import { LlamaServerProcess } from '../../src/engine/llama-server/llama-server-process.ts';
+import { startLlamaServer } from '../../src/engine/llama-server/llama-server-process.ts';
 import { openAi } from '../../src/engine/openai/openai-adapter.ts';
 import { onOwnServer } from '../fixtures/fake-server.ts';
 import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-server-program.ts';
@@ -13,7 +13,7 @@ const SPARE_TOKENS = 16;
 /** The /v1 of a llama-server that is started for each engine, with a slot for each session. */
 const opener = onOwnServer(async ({ model, sessions = 1, contextTokens = 1280 }) => {
   const request = { sessions, contextTokens: Math.max(contextTokens, 256) + SPARE_TOKENS, threads: 1 };
-  const server = await LlamaServerProcess.start(llamaServerProgram, await resolveModelFile(model), request);
+  const server = await startLlamaServer(llamaServerProgram, await resolveModelFile(model), request);
   return { opener: openAi.opener({ engineUrl: server.url }), server };
 }, 1280);
 

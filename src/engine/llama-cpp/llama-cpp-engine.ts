@@ -5,7 +5,7 @@ import type { SessionParts } from '../base-session.ts';
 import { requireCapability } from '../engine-capabilities.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
 import { type Engine, type FirstLayersOptions, firstLayersCapability } from '../engine.ts';
-import { FirstLayerEngines } from '../first-layer-engines.ts';
+import { type FirstLayerEngines, firstLayerEngines } from '../first-layer-engines.ts';
 import { writeFirstLayers } from '../gguf/write-first-layers.ts';
 import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
 import { LlamaCppSession, chunkRule } from './llama-cpp-session.ts';
@@ -39,7 +39,7 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
     try {
       const model = await loadModel(path, request, options);
       const { info, capabilities, tokenizer } = model;
-      const firstLayers = new FirstLayerEngines(info.model.layers ?? 0, async (layers, { queries, signal }) => {
+      const firstLayers = firstLayerEngines(info.model.layers ?? 0, async (layers, { queries, signal }) => {
         const first = join(states.folder.path, `first-${layers}-layers${queries === true ? '-queries' : ''}.gguf`);
         await writeFirstLayers(path, first, layers, queries);
         const { checkpointFolder: _, ...others } = { ...request, threads: info.threads ?? 1 };

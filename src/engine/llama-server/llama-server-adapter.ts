@@ -9,7 +9,7 @@ import { resolveModelFile } from '../gguf/model-file.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';
 import { LlamaServerEngine } from './llama-server-engine.ts';
-import { LlamaServerProcess } from './llama-server-process.ts';
+import { startLlamaServer } from './llama-server-process.ts';
 import { probeServer, type Endpoint } from './probe-server.ts';
 import type { DownloadOptions } from '../../models/hub/download-file.ts';
 
@@ -83,7 +83,7 @@ async function findServer(
     const message = `--model ${name}: not a file to start a server with`;
     throw new BenchError('bad-option', message, 'name a GGUF file: --model FILE');
   }
-  const server = await LlamaServerProcess.start(program, file, request, options);
+  const server = await startLlamaServer(program, file, request, options);
   const close = (): Promise<void> => server[Symbol.asyncDispose]();
   return { connection: connect(server.url), name, file, slotsFolder: server.slotsFolder, close };
 }

@@ -28,97 +28,90 @@ program=$!
 wait $program
 `;
 
-/** A llama-server process on a free port of 127.0.0.1. It ends with this process, even if this is killed. */
-export class LlamaServerProcess implements AsyncDisposable {
-  readonly url: string;
-  readonly slotsFolder: string;
-  readonly #process: ChildProcess;
-  readonly #folder: TemporaryFolder;
+export type LlamaServerProcess = Awaited<ReturnType<typeof startLlamaServer>>;
 
-  private constructor(process: ChildProcess, url: string, folder: TemporaryFolder) {
-    this.url = url;
-    this.slotsFolder = folder.path;
-    this.#process = process;
-    this.#folder = folder;
+/**
+ * Starts a llama-server on a free port of 127.0.0.1 and waits until it has loaded the model. It ends with this process, even if
+ * this is killed.
+ * @throws BenchError `not-found` with the last line of its log
+ */
+export async function startLlamaServer(
+  program: string,
+  modelPath: string,
+  request: Omit<EngineRequest, 'model'>,
+  { signal }: CallOptions = {},
+) {
+  const freeBytes = process.availableMemory();
+  const sizeBytes = checkModelFile(modelPath, freeBytes);
+  const header = readModelHeader(modelPath);
+  const window = sessionWindow(request, header.trainContextTokens);
+  checkCapacity(request, window, header, freeBytes - sizeBytes);
+  const folder = new TemporaryFolder();
+  const port = await freePort();
+  const { sessions = 1, kvType = 'F16', threads } = request;
+  const flags = {
+    '--model': modelPath,
+    '--host': '127.0.0.1',
+    '--port': port,
+    '--parallel': sessions,
+    '--ctx-size': sessions * window.cellTokens,
+    '--slot-save-path': join(folder.path, '/'),
+    '--cache-ram': 0,
+    '--cache-type-k': kvType.toLowerCase(),
+    '--cache-type-v': kvType.toLowerCase(),
+    ...(threads === undefined ? {} : { '--threads': threads }),
+  };
+  const args = [program, ...Object.entries(flags).flat().map(String), '--slots', '--metrics'];
+  const child = spawn('sh', ['-c', KILL_WITH_PARENT, 'llama-server', ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_CHARACTERS)));
   }
-
-  /** Starts a server and waits until it has loaded the model. @throws BenchError `not-found` with the last line of its log */
-  static async start(
-    program: string,
-    modelPath: string,
-    request: Omit<EngineRequest, 'model'>,
-    { signal }: CallOptions = {},
-  ): Promise<LlamaServerProcess> {
-    const freeBytes = process.availableMemory();
-    const sizeBytes = checkModelFile(modelPath, freeBytes);
-    const header = readModelHeader(modelPath);
-    const window = sessionWindow(request, header.trainContextTokens);
-    checkCapacity(request, window, header, freeBytes - sizeBytes);
-    const folder = new TemporaryFolder();
-    const port = await freePort();
-    const { sessions = 1, kvType = 'F16', threads } = request;
-    const flags = {
-      '--model': modelPath,
-      '--host': '127.0.0.1',
-      '--port': port,
-      '--parallel': sessions,
-      '--ctx-size': sessions * window.cellTokens,
-      '--slot-save-path': join(folder.path, '/'),
-      '--cache-ram': 0,
-      '--cache-type-k': kvType.toLowerCase(),
-      '--cache-type-v': kvType.toLowerCase(),
-      ...(threads === undefined ? {} : { '--threads': threads }),
-    };
-    const args = [program, ...Object.entries(flags).flat().map(String), '--slots', '--metrics'];
-    const child = spawn('sh', ['-c', KILL_WITH_PARENT, 'llama-server', ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
-    let log = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_CHARACTERS)));
-    }
-    // Ignores errors of writing to a program that has ended.
-    child.stdin.on('error', () => undefined);
-    const server = new LlamaServerProcess(child, `http://127.0.0.1:${port}`, folder);
-    try {
-      const why = await server.#waitUntilReady(signal);
-      if (why === undefined) return server;
-      const lastLine = log.trimEnd().split('\n').at(-1) ?? '';
-      throw new BenchError(
-        'not-found',
-        `--llama-server ${program}: the server did not start: ${why}${lastLine === '' ? '' : `: ${lastLine}`}`,
-        'name the llama-server of a llama.cpp build, or build one: scripts/engines/llama-server.sh',
-      );
-    } catch (error) {
-      await server[Symbol.asyncDispose]();
-      throw error;
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#hasEnded()) {
-      const exit = once(this.#process, 'exit');
-      this.#process.stdin!.end();
+  // Ignores errors of writing to a program that has ended.
+  child.stdin.on('error', () => undefined);
+  const url = `http://127.0.0.1:${port}`;
+  const end = async (): Promise<void> => {
+    if (!hasEnded(child)) {
+      const exit = once(child, 'exit');
+      child.stdin.end();
       await exit;
     }
-    this.#folder[Symbol.dispose]();
+    folder[Symbol.dispose]();
+  };
+  try {
+    const why = await waitUntilReady(child, url, signal);
+    if (why === undefined) return { url, slotsFolder: folder.path, [Symbol.asyncDispose]: end };
+    const lastLine = log.trimEnd().split('\n').at(-1) ?? '';
+    throw new BenchError(
+      'not-found',
+      `--llama-server ${program}: the server did not start: ${why}${lastLine === '' ? '' : `: ${lastLine}`}`,
+      'name the llama-server of a llama.cpp build, or build one: scripts/engines/llama-server.sh',
+    );
+  } catch (error) {
+    await end();
+    throw error;
   }
+}
 
-  #hasEnded(): boolean {
-    const { exitCode, signalCode, pid } = this.#process;
-    return pid === undefined || exitCode !== null || signalCode !== null;
-  }
+function hasEnded({ exitCode, signalCode, pid }: ChildProcess): boolean {
+  return pid === undefined || exitCode !== null || signalCode !== null;
+}
 
-  /** @returns why the server did not start; undefined if it did */
-  async #waitUntilReady(signal: AbortSignal | undefined): Promise<string | undefined> {
-    const deadline = performance.now() + START_LIMIT_MS;
-    while (performance.now() < deadline) {
-      signal?.throwIfAborted();
-      if (this.#hasEnded()) return `it exited with ${this.#process.exitCode ?? this.#process.signalCode}`;
-      const health = await fetch(`${this.url}/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).catch(
-        () => undefined,
-      );
-      if (health?.ok === true) return undefined;
-      await sleep(POLL_MS);
-    }
-    return `not ready after ${START_LIMIT_MS / 1000} s`;
+/** @returns why the server did not start; undefined if it did */
+async function waitUntilReady(
+  server: ChildProcess,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const deadline = performance.now() + START_LIMIT_MS;
+  while (performance.now() < deadline) {
+    signal?.throwIfAborted();
+    if (hasEnded(server)) return `it exited with ${server.exitCode ?? server.signalCode}`;
+    const health = await fetch(`${url}/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).catch(
+      () => undefined,
+    );
+    if (health?.ok === true) return undefined;
+    await sleep(POLL_MS);
   }
+  return `not ready after ${START_LIMIT_MS / 1000} s`;
 }

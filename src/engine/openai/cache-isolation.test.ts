@@ -3,12 +3,12 @@ import { realEngine } from '../../../test/fixtures/engines.ts';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { presetModels } from '../../models/default-models.ts';
 import type { Engine } from '../engine.ts';
-import { CacheNames } from './cache-isolation.ts';
+import { cacheNamesByLine } from './cache-isolation.ts';
 
 const PLACES = 300;
 
 async function linesAsText(engine: Engine): Promise<{ lines: string[]; tokens: number[]; expected: number }> {
-  const names = await CacheNames.byLine(async (text) => (await engine.tokenize([{ text, as: 'text' }]))[0]!);
+  const names = await cacheNamesByLine(async (text) => (await engine.tokenize([{ text, as: 'text' }]))[0]!);
   const ids = Array.from({ length: PLACES }, () => names.name(undefined, 0).line);
   const lines = await engine.detokenize(ids);
   const tokens = await engine.tokenize(lines.map((text) => ({ text, as: 'text' as const })));

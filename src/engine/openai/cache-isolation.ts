@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { TokenId, TokenIds } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 
 /** Words that are one token in most vocabularies. Lines are made of the first sixteen that are. */
 const WORDS =
@@ -18,53 +18,50 @@ export interface CacheName {
   readonly firstFields: object;
 }
 
+export type CacheNames = ReturnType<typeof cacheNames>;
+
 /**
  * Keeps a server from reusing prompts across names: by a cache salt (vLLM), by turning the cache off in the first request of a name
  * and always using the same slot (llama-server), or by a unique first line.
+ * @param words token ids of sixteen words, then of a newline, to make lines of
  */
-export class CacheNames {
-  readonly kind: 'salt' | 'switch' | 'line';
-  readonly lineTokens: number;
-  /** Token ids of the sixteen words, then of a newline. */
-  readonly #words: TokenIds;
+export function cacheNames(kind: 'salt' | 'switch' | 'line', words: TokenIds = []) {
   /** Makes names differ between processes. */
-  readonly #secret = randomBytes(16).toString('hex');
-  #count = 0;
-
-  constructor(kind: CacheNames['kind'], words: TokenIds = []) {
-    this.kind = kind;
-    this.lineTokens = kind === 'line' ? LINE_WORDS + 1 : 0;
-    this.#words = words;
-  }
-
-  /** Isolates names by unique first lines. @param tokenize returns the ids of one text */
-  static async byLine(tokenize: (text: string) => Promise<TokenIds>): Promise<CacheNames> {
-    const ids = async (before: string) =>
-      await Promise.all(WORDS.split(' ').map(async (word) => await tokenize(before + word)));
-    const whole = (words: readonly TokenIds[]) => words.filter(({ length }) => length === 1);
-    const [spaced, bare] = [await ids(' '), await ids('')];
-    // Words never merge, so a line has the same number of tokens whether sent as text or as ids. Words without a space are tried
-    // too, because some tokenizers add it to the first word themselves.
-    const words = [whole(spaced), whole(bare), bare].find(({ length }) => length >= ALPHABET)!;
-    return new CacheNames(
-      'line',
-      [...words.slice(0, ALPHABET), await tokenize('\n')].map((word): TokenId => word.at(-1)!),
-    );
-  }
-
-  /** The name for a scope; without a scope, a new unique name. @param slot its slot in llama-server */
-  name(scope?: string, slot = 0): CacheName {
-    const named = scope === undefined ? `fresh ${this.#count++}` : `scope ${scope}`;
-    const hash = createHash('sha256').update(`${this.#secret} ${named}`).digest();
-    switch (this.kind) {
-      case 'salt':
-        return { line: [], fields: { cache_salt: hash.toString('base64url') }, firstFields: {} };
-      case 'switch':
-        return { line: [], fields: { cache_prompt: true, id_slot: slot }, firstFields: { cache_prompt: false } };
-      case 'line': {
-        const words = Array.from({ length: LINE_WORDS }, (_, index) => hash[index]! % ALPHABET);
-        return { line: [...words, ALPHABET].map((word) => this.#words[word]!), fields: {}, firstFields: {} };
+  const secret = randomBytes(16).toString('hex');
+  let count = 0;
+  return {
+    kind,
+    lineTokens: kind === 'line' ? LINE_WORDS + 1 : 0,
+    /** The name for a scope; without a scope, a new unique name. @param slot its slot in llama-server */
+    name(scope?: string, slot = 0): CacheName {
+      const named = scope === undefined ? `fresh ${count++}` : `scope ${scope}`;
+      const hash = createHash('sha256').update(`${secret} ${named}`).digest();
+      switch (kind) {
+        case 'salt':
+          return { line: [], fields: { cache_salt: hash.toString('base64url') }, firstFields: {} };
+        case 'switch':
+          return { line: [], fields: { cache_prompt: true, id_slot: slot }, firstFields: { cache_prompt: false } };
+        case 'line': {
+          const chosen = Array.from({ length: LINE_WORDS }, (_, index) => hash[index]! % ALPHABET);
+          return { line: [...chosen, ALPHABET].map((word) => words[word]!), fields: {}, firstFields: {} };
+        }
       }
-    }
-  }
+    },
+  };
+}
+
+/** Isolates names by unique first lines. @param tokenize returns the ids of one text */
+export async function cacheNamesByLine(tokenize: (text: string) => Promise<TokenIds>): Promise<CacheNames> {
+  const ids = async (before: string) =>
+    await Promise.all(WORDS.split(' ').map(async (word) => await tokenize(before + word)));
+  const whole = (words: readonly TokenIds[]) => words.filter(({ length }) => length === 1);
+  const [spaced, bare] = [await ids(' '), await ids('')];
+  // Words never merge, so a line has the same number of tokens whether sent as text or as ids. Words without a space are tried
+  // too, because some tokenizers add it to the first word themselves.
+  const words = [whole(spaced), whole(bare), bare].find(({ length }) => length >= ALPHABET)!;
+  const lines = [...words.slice(0, ALPHABET), await tokenize('\n')];
+  return cacheNames(
+    'line',
+    lines.map((word) => word.at(-1)!),
+  );
 }

@@ -5,7 +5,7 @@ import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
 import { openPromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import { optional } from '../http/server-errors.ts';
 import type { TokenIds } from '../token-id.ts';
-import { type CacheName, CacheNames } from './cache-isolation.ts';
+import { type CacheName, cacheNames, type CacheNames, cacheNamesByLine } from './cache-isolation.ts';
 import { completionShape, type Counts, PromptSender, type Prompt } from './prompt-sender.ts';
 import { AnswerStream, type Reporting } from './v1-generation.ts';
 import { forcedToken, givesPromptScores } from './v1-scores.ts';
@@ -107,11 +107,11 @@ async function takesIds({ connection, model }: V1Server, ids: TokenIds, options:
  * @throws BenchError `protocol` if nothing isolates names, if reuse is not reported, or if counts differ
  */
 async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions): Promise<ProvenReuse> {
-  for (const names of [new CacheNames('salt'), new CacheNames('switch')]) {
+  for (const names of [cacheNames('salt'), cacheNames('switch')]) {
     const counts = await optional(tryNames(server, asIds, names, options));
     if (counts !== undefined && reuseAcrossNames(counts) === 0) return describeReuse(names, counts);
   }
-  const lines = await CacheNames.byLine(
+  const lines = await cacheNamesByLine(
     async (text) => (await server.tokenizer.tokenize([{ text, as: 'text' }], options))[0]!,
   );
   const counts = await tryNames(server, asIds, lines, options);

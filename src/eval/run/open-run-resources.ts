@@ -23,7 +23,7 @@ import { drawControlItems } from './plan/control-items.ts';
 import { planUsers } from './plan/plan-users.ts';
 import { shardUsers } from './plan/shards.ts';
 import type { PreparedSuite } from './plan/prepare-suite.ts';
-import { TurnSample } from './prove/turn-sample.ts';
+import { drawTurnSample } from './prove/turn-sample.ts';
 import { SharedBlocks } from './observe/shared-blocks.ts';
 import { TurnRecorder } from './observe/turn-recorder.ts';
 import { PhaseTotals } from './phase-times-and-tokens.ts';
@@ -64,7 +64,7 @@ export async function openRunResources(
   // A run that began without a sample of control items goes on without one.
   const controls = run.dataset.controlItems === undefined ? undefined : drawControlItems(users, traits, seed);
   const planned = shardUsers(planUsers(users, traits, { repeats, controls }), settings);
-  const sample = new TurnSample(users, traits, { seed, repeats, controls });
+  const sample = drawTurnSample(users, traits, { seed, repeats, controls });
   const bench = {
     runId: run.id,
     suite,

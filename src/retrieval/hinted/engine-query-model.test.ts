@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { presetModels } from '../../models/default-models.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
-import { EngineQueryModel } from './engine-query-model.ts';
+import { openQueryModel } from './engine-query-model.ts';
 
 test('a label gains by a prompt that makes it likely, and the order of asking changes nothing', async () => {
   await using engine = await realEngine.open({ model: presetModels.model });
-  await using queryModel = await EngineQueryModel.open(engine);
+  await using queryModel = await openQueryModel(engine);
   const told = 'Relevant information:\n[1] My dog is called Brenko.\n\nUser: What is my dog called?\n\nAI:';
   const untold = 'Relevant information:\n[1] My cat is called Miso.\n\nUser: What is my dog called?\n\nAI:';
   const labels = ['Brenko', 'Miso'];

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { presetModels } from '../../models/default-models.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { NewMemory, Retrieval, RetrieveOptions } from '../retriever.ts';
-import { EngineQueryModel } from './engine-query-model.ts';
+import { openQueryModel } from './engine-query-model.ts';
 import { HintedRetriever } from './hinted-retriever.ts';
 import { readPreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
 import type { QueryModel } from './pre-retrieval/pre-retrieval-types.ts';
@@ -169,7 +169,7 @@ test.each([
 
 test('the model that ships cannot route: the default strategy is taken and counted', async () => {
   await using engine = await realEngine.open({ model: presetModels.model });
-  open({ route_strategy: 'llm' }, await EngineQueryModel.open(engine));
+  open({ route_strategy: 'llm' }, await openQueryModel(engine));
   await retriever.addMemories(lived);
   const { flags, details, memories } = await ask('What did I say yesterday?');
   expect(details).toMatchObject({ hints: { strategies: ['semantic_search'], route_strategy: 'llm' } });

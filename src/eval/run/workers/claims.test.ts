@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { readRunDatasets } from '../../../data/join-datasets.ts';
 import { claimOrder } from './claims.ts';
-import { TurnSample } from '../prove/turn-sample.ts';
+import { drawTurnSample, type TurnSample } from '../prove/turn-sample.ts';
 import { planUsers } from '../plan/plan-users.ts';
 
 const file = join(import.meta.dirname, '../../../../datasets/recall-en.jsonl');
@@ -20,7 +20,7 @@ test('users with the most turns come first, and users of equal work in the order
 
 test('a turn that is proven counts as two', () => {
   const asked = users.map((user) => ({ ...user, items: user.items.slice(0, 1) }));
-  const sample = new TurnSample(asked, arms, { seed: 7, repeats: 1 });
+  const sample = drawTurnSample(asked, arms, { seed: 7, repeats: 1 });
   const proven = ordered(asked, sample).map(({ user }) => sample.has(arms[0]!, user.items[0]!, 0));
   const count = proven.filter(Boolean).length;
   expect(count).toBe(6);

@@ -4,7 +4,7 @@ import { assessRouting } from './route-by-model.ts';
 import { readPreRetrievalConfig } from './pre-retrieval-config.ts';
 import { PreRetrieval } from './pre-retrieval.ts';
 import type { QueryModel, QueryRecord } from './pre-retrieval-types.ts';
-import { RouteClassifier } from './route-classifier.ts';
+import { fitRouteClassifier } from './route-classifier.ts';
 
 const { train: examples, test: probes } = routeExamples;
 /** A vector that says which text it is of. */
@@ -33,7 +33,7 @@ function labellingModel(name: string, label: (question: string, labels: readonly
   return model;
 }
 
-const classifier = new RouteClassifier([...examples, ...probes]);
+const classifier = fitRouteClassifier([...examples, ...probes]);
 const able = () => labellingModel('able', (question) => classifier.classify(question).strategy);
 const guessing = () => labellingModel('guessing', (_, labels) => labels[0]!);
 

@@ -5,7 +5,7 @@ import type { PreRetrievalAction, PreRetrievalConfig } from './pre-retrieval-con
 import type { QueryModel, QueryRecord, QueryTools } from './pre-retrieval-types.ts';
 import { decomposeQuestion, expandQuestion, extractKeywords, MAX_PARTS } from './rewrite-question-by-rules.ts';
 import { rewriteQuestion, shortenQuestion } from './rewrite-question-by-rules.ts';
-import { RouteClassifier } from './route-classifier.ts';
+import { fitRouteClassifier, type RouteClassifier } from './route-classifier.ts';
 
 /** A question written by a model may have MAX_GROWTH times the characters of the original, plus SLACK. */
 const MAX_GROWTH = 2;
@@ -89,7 +89,7 @@ export class PreRetrieval {
     const question = record.original_question ?? record.question;
     const { route_strategy, keyword_rules } = this.#config;
     if (route_strategy === 'classifier') {
-      this.#classifier ??= new RouteClassifier(this.#tools.examples);
+      this.#classifier ??= fitRouteClassifier(this.#tools.examples);
       return this.#withStrategy(record, this.#classifier.classify(question).strategy);
     }
     if (route_strategy === 'llm') return this.#routeByModel(record, question);

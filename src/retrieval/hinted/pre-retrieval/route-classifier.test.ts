@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { routeExamples } from '../route-examples.ts';
-import { RouteClassifier } from './route-classifier.ts';
+import { fitRouteClassifier } from './route-classifier.ts';
 
 const { train, test: unseen } = routeExamples;
-const classifier = new RouteClassifier(train);
+const classifier = fitRouteClassifier(train);
 
 function accuracy(examples: typeof train): number {
   const right = examples.filter(({ question, strategy }) => classifier.classify(question).strategy === strategy);
@@ -28,12 +28,12 @@ describe('RouteClassifier', () => {
   });
 
   test('the same examples give the same classifier', () => {
-    const again = new RouteClassifier(train);
+    const again = fitRouteClassifier(train);
     for (const { question } of unseen) expect(again.classify(question)).toEqual(classifier.classify(question));
   });
 
   test('one word decides between two labels, with a probability by hand', () => {
-    const two = new RouteClassifier([
+    const two = fitRouteClassifier([
       { question: 'red', strategy: 'a' },
       { question: 'blue', strategy: 'b' },
     ]);
