@@ -14,59 +14,45 @@ export interface ProcessStart {
   readonly started: number;
 }
 
+export type RunLevelResults = ReturnType<typeof runLevelResults>;
+
 /** Results of a run other than turns: probes, measurements, time and tokens of all workers. Each is stored at once. */
-export class RunLevelResults {
-  readonly #database: BenchDatabase;
-  readonly #runs: RunRepository;
-  readonly #users: UserClaimRepository;
-  readonly #runId: string;
-  readonly #clock: PhaseTotals;
-  readonly #start: ProcessStart;
-  #counts: ReadonlyMap<string, WorkerCounts> = new Map();
-  readonly #wallMsBefore: number;
-  #profile: RunProbes['profile'];
-  #probes: RunProbes | null;
-
-  constructor(database: BenchDatabase, run: RunRecord, clock: PhaseTotals, start: ProcessStart) {
-    this.#database = database;
-    this.#runs = new RunRepository(database);
-    this.#users = new UserClaimRepository(database, run.id);
-    this.#runId = run.id;
-    this.#clock = clock;
-    this.#start = start;
-    this.#probes = run.probes;
-    const spent = run.probes?.profile ?? { wallMs: 0, modelMs: 0, embedderMs: 0, coldStartMs: start.coldStartMs };
-    this.#profile = { ...spent, modelMs: spent.modelMs + start.modelLoadMs };
-    this.#wallMsBefore = spent.wallMs;
-  }
-
-  /** Null until the self-tests have run. */
-  get probes(): RunProbes | null {
-    return this.#probes;
-  }
-
-  async begin(tests: Omit<RunProbes, 'profile' | 'kvStores' | 'isolation' | 'measured'>): Promise<void> {
-    this.#probes = { ...tests, profile: this.#profile, kvStores: {}, isolation: null, measured: null };
-    await this.save({});
-  }
+export function runLevelResults(database: BenchDatabase, run: RunRecord, clock: PhaseTotals, start: ProcessStart) {
+  const runs = new RunRepository(database);
+  const users = new UserClaimRepository(database, run.id);
+  const spent = run.probes?.profile ?? { wallMs: 0, modelMs: 0, embedderMs: 0, coldStartMs: start.coldStartMs };
+  let profile: RunProbes['profile'] = { ...spent, modelMs: spent.modelMs + start.modelLoadMs };
+  let counts: ReadonlyMap<string, WorkerCounts> = new Map();
+  let probes = run.probes;
 
   /** Stores a change, with the time and tokens of this process and of the users that workers have finished. */
-  async save(change: Partial<Omit<RunProbes, 'profile'>>): Promise<void> {
-    this.#profile = addBooks(this.#profile, await this.#clock.take());
-    const saved = this.#database.transaction(() => {
-      const shares = this.#users.takeShares();
-      const counts = new Map([...this.#counts, ...shares.map(({ worker, share }) => [worker, share.counts] as const)]);
-      const profile = shares.reduce((sum, { share }) => addBooks(sum, share.books), this.#profile);
-      const wallMs = this.#wallMsBefore + performance.now() - this.#start.started;
-      const counted = counts.size === 0 ? {} : addCounts([...counts.values()]);
-      const probes = { ...this.#probes!, ...counted, ...change, profile: { ...profile, wallMs } };
-      this.#runs.update(this.#runId, { probes });
-      return { probes, profile, counts };
+  const save = async (change: Partial<Omit<RunProbes, 'profile'>>): Promise<void> => {
+    profile = addBooks(profile, await clock.take());
+    const saved = database.transaction(() => {
+      const shares = users.takeShares();
+      const all = new Map([...counts, ...shares.map(({ worker, share }) => [worker, share.counts] as const)]);
+      const booked = shares.reduce((sum, { share }) => addBooks(sum, share.books), profile);
+      const wallMs = spent.wallMs + performance.now() - start.started;
+      const counted = all.size === 0 ? {} : addCounts([...all.values()]);
+      const changed = { ...probes!, ...counted, ...change, profile: { ...booked, wallMs } };
+      runs.update(run.id, { probes: changed });
+      return { changed, booked, all };
     });
-    this.#probes = saved.probes;
-    this.#profile = saved.profile;
-    this.#counts = saved.counts;
-  }
+    probes = saved.changed;
+    profile = saved.booked;
+    counts = saved.all;
+  };
+  return {
+    /** Null until the self-tests have run. */
+    get probes(): RunProbes | null {
+      return probes;
+    },
+    async begin(tests: Omit<RunProbes, 'profile' | 'kvStores' | 'isolation' | 'measured'>): Promise<void> {
+      probes = { ...tests, profile, kvStores: {}, isolation: null, measured: null };
+      await save({});
+    },
+    save,
+  };
 }
 
 /** The highest load of the machine so far, for the check of clocks. @param before the highest until now */

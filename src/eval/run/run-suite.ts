@@ -35,7 +35,7 @@ import { requireDivisible } from './plan/shards.ts';
 import { prepareSuite, type PreparedSuite } from './plan/prepare-suite.ts';
 import type { BenchHooks } from './bench-hooks.ts';
 import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
-import { machineLoad, RunLevelResults } from './run-level-results.ts';
+import { machineLoad, type RunLevelResults, runLevelResults } from './run-level-results.ts';
 import { requireServers } from '../../retrieval/tiered/open-tiered-retriever.ts';
 import { RunLock } from './run-lock.ts';
 import { contrastNotes, exactCutNotes, notesBeforeTurns, storedSelfTestNotes } from './plan/notes-before-turns.ts';
@@ -101,7 +101,7 @@ export async function runSuite(
   const claims = rowClaims(database, run.id, open.claimed, { worker, signal, wait: () => workers.changed(signal) });
   const bench: RunBench = { ...open.bench, claims };
   const { modelLoadMs } = parts;
-  const findings = new RunLevelResults(database, run, bench.clock, { coldStartMs, modelLoadMs, started });
+  const findings = runLevelResults(database, run, bench.clock, { coldStartMs, modelLoadMs, started });
   const selfTests = selfTestStore(settings, { isOwnEngine: startWorker !== undefined });
   const context: RunContext = { database, run, bench, findings, workers, selfTests, hooks, signal };
   runs.update(run.id, { status: 'running' });

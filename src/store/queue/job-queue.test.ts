@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
-import { JobQueue } from './job-queue.ts';
+import { openJobQueue } from './job-queue.ts';
 import { QueueConnection } from './queue-connection.ts';
 
 const RUN = 'a-run';
@@ -17,13 +17,13 @@ async function endPauses(connection: QueueConnection): Promise<void> {
 
 test('one process puts units, another takes them by priority; one that failed six times is given up, and requeued by a plan', async () => {
   await using connection = new QueueConnection(server.url);
-  await using maker = await JobQueue.open(connection, { creates: true });
+  await using maker = await openJobQueue(connection, { creates: true });
   await maker.create(RUN);
   await maker.create(RUN);
   const units = [1, 2].map((position) => ({ position, priority: position }));
   await connection.transaction((transaction) => maker.put(RUN, units, transaction));
 
-  await using worker = await JobQueue.open(connection, { creates: false });
+  await using worker = await openJobQueue(connection, { creates: false });
   expect(await worker.countOpen(RUN)).toBe(2);
   const take = () => connection.transaction((transaction) => worker.take(RUN, transaction));
   const second = await take();
@@ -54,10 +54,10 @@ test('one process puts units, another takes them by priority; one that failed si
 
 test('tables of another version are refused with a hint', async () => {
   await using connection = new QueueConnection(server.url);
-  await using _maker = await JobQueue.open(connection, { creates: true });
+  await using _maker = await openJobQueue(connection, { creates: true });
   await connection.transaction(({ query }) => query('UPDATE dki_bench_jobs.version SET version = 24'));
   for (const creates of [true, false]) {
-    await expect(JobQueue.open(connection, { creates })).rejects.toMatchObject({
+    await expect(openJobQueue(connection, { creates })).rejects.toMatchObject({
       code: 'database',
       message: expect.stringMatching(
         /^postgres:\/\/127\.0\.0\.1:\d+\/postgres: its job tables cannot be opened, probably since another version made them: [^\n]+$/,

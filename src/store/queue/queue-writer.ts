@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
 import type { QueuedPlan, QueueWorker } from '../records/queue-records.ts';
-import { JobQueue, type QueuedUnit, type TakenJob } from './job-queue.ts';
+import { type JobQueue, openJobQueue, type QueuedUnit, type TakenJob } from './job-queue.ts';
 import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 import { createQueueSchema, SCHEMA } from './queue-schema.ts';
 
@@ -33,7 +33,7 @@ export class QueueWriter implements AsyncDisposable {
   /** @param options.creates creates missing tables @throws BenchError `database` */
   static async open(connection: QueueConnection, options: { readonly creates: boolean }): Promise<QueueWriter> {
     if (options.creates) await createQueueSchema(connection);
-    return new QueueWriter(connection, await JobQueue.open(connection, options));
+    return new QueueWriter(connection, await openJobQueue(connection, options));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

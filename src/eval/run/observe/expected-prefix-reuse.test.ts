@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { ExpectedPrefixReuse } from './expected-prefix-reuse.ts';
+import { expectedPrefixReuse } from './expected-prefix-reuse.ts';
 
 const arm = { name: 'rag-cached' };
 
 it('finds the longest prefix shared with an earlier prompt of the arm, up to an exact cut, without the last tokens', () => {
-  const prompts = new ExpectedPrefixReuse({
+  const prompts = expectedPrefixReuse({
     exactCuts: 2,
     leastTokens: 2,
     truncatesUpTo: null,
@@ -23,7 +23,7 @@ it('finds the longest prefix shared with an earlier prompt of the arm, up to an 
 
 it('finds a prompt that cannot be truncated only as a whole, up to its last memory', () => {
   const limits = { exactCuts: 1, leastTokens: 2, truncatesUpTo: 3, slidingWindowTokens: null } as const;
-  const prompts = new ExpectedPrefixReuse(limits);
+  const prompts = expectedPrefixReuse(limits);
   const shared = (prefixTokens: number, ...ids: number[]) => prompts.reusedTokens(arm, ids, prefixTokens);
   expect(shared(4, 1, 2, 3, 4, 8, 8)).toBe(0);
   expect(shared(4, 1, 2, 3, 9, 9, 9)).toBe(0);
@@ -35,7 +35,7 @@ it('finds a prompt that cannot be truncated only as a whole, up to its last memo
 
 it('finds states beyond a sliding window only where all of their cells move by 64 positions', () => {
   const limits = { exactCuts: 1, leastTokens: 2, truncatesUpTo: 32, slidingWindowTokens: 32 } as const;
-  const prompts = new ExpectedPrefixReuse(limits);
+  const prompts = expectedPrefixReuse(limits);
   const prompt = (end: number) => [...Array(120).keys()].concat(end, end);
   expect(prompts.reusedTokens(arm, prompt(200), 118)).toBe(0);
   expect(prompts.reusedTokens(arm, prompt(300), 118)).toBe(96);

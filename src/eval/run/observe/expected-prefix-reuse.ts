@@ -4,43 +4,38 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 
 type Limits = Pick<EngineCapabilities, 'exactCuts' | 'leastTokens' | 'truncatesUpTo' | 'slidingWindowTokens'>;
 
+export type ExpectedPrefixReuse = ReturnType<typeof expectedPrefixReuse>;
+
 /** Computes what a prefix cache must reuse. Avoids `commonLength` and `lastExactCut`, so that it finds faults in them. */
-export class ExpectedPrefixReuse {
-  readonly #capabilities: Limits;
-  readonly #seen = new Map<string, (readonly TokenId[])[]>();
-
-  constructor(capabilities: Limits) {
-    this.#capabilities = capabilities;
-  }
-
-  /**
-   * Tokens of a prompt that the cache must reuse from the arm's earlier prompts. Adds the prompt to these.
-   * @param prefixTokens tokens up to the last memory: what is stored of a prompt that cannot be truncated, and reused as a whole
-   */
-  reusedTokens({ name }: Pick<ArmTraits, 'name'>, prompt: readonly TokenId[], prefixTokens: number): number {
-    const { leastTokens, exactCuts, truncatesUpTo, slidingWindowTokens: window } = this.#capabilities;
-    const isExact = (tokens: number): boolean =>
-      tokens % (exactCuts ?? 1) === 0 && (window === null || tokens <= window || (tokens - window) % 64 === 0);
-    const atCut = (tokens: number): number => {
-      let cut = tokens;
-      while (!isExact(cut)) cut--;
-      return cut;
-    };
-    const isCut = (tokens: number): boolean => truncatesUpTo === null || tokens <= truncatesUpTo;
-    const seen = this.#seen.get(name) ?? [];
-    const equal = seen.map((earlier) => {
-      const other = earlier.findIndex((id, at) => prompt[at] !== id);
-      if (other === -1) return earlier.length;
-      return isCut(earlier.length) ? other : 0;
-    });
-    const last = prompt.length - leastTokens;
-    const stored = isCut(prompt.length) ? prompt : prompt.slice(0, atCut(Math.min(prefixTokens, last)));
-    this.#seen.set(name, [...seen, stored]);
-    const whole = atCut(Math.min(Math.max(0, ...equal), last));
-    return whole < leastTokens ? 0 : whole;
-  }
-
-  clear(): void {
-    this.#seen.clear();
-  }
+export function expectedPrefixReuse(limits: Limits) {
+  const { leastTokens, exactCuts, truncatesUpTo, slidingWindowTokens: window } = limits;
+  const seenOf = new Map<string, (readonly TokenId[])[]>();
+  const isExact = (tokens: number): boolean =>
+    tokens % (exactCuts ?? 1) === 0 && (window === null || tokens <= window || (tokens - window) % 64 === 0);
+  const atCut = (tokens: number): number => {
+    let cut = tokens;
+    while (!isExact(cut)) cut--;
+    return cut;
+  };
+  const isCut = (tokens: number): boolean => truncatesUpTo === null || tokens <= truncatesUpTo;
+  return {
+    /**
+     * Tokens of a prompt that the cache must reuse from the arm's earlier prompts. Adds the prompt to these.
+     * @param prefixTokens tokens up to the last memory: what is stored of a prompt that cannot be truncated, and reused as a whole
+     */
+    reusedTokens({ name }: Pick<ArmTraits, 'name'>, prompt: readonly TokenId[], prefixTokens: number): number {
+      const seen = seenOf.get(name) ?? [];
+      const equal = seen.map((earlier) => {
+        const other = earlier.findIndex((id, at) => prompt[at] !== id);
+        if (other === -1) return earlier.length;
+        return isCut(earlier.length) ? other : 0;
+      });
+      const last = prompt.length - leastTokens;
+      const stored = isCut(prompt.length) ? prompt : prompt.slice(0, atCut(Math.min(prefixTokens, last)));
+      seenOf.set(name, [...seen, stored]);
+      const whole = atCut(Math.min(Math.max(0, ...equal), last));
+      return whole < leastTokens ? 0 : whole;
+    },
+    clear: (): void => seenOf.clear(),
+  };
 }

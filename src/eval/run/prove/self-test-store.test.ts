@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { folderOfEachTest } from '../../../../test/fixtures/folder-of-each-test.ts';
-import { SelfTestStore } from './self-test-store.ts';
+import { selfTestsIn } from './self-test-store.ts';
 
 const folder = folderOfEachTest();
 const engine = {
@@ -19,7 +19,7 @@ const tests = {
   cells: { missing: 'none' },
 };
 const store = (options: { fresh?: boolean; program?: string } = {}) =>
-  new SelfTestStore(folder.file('self-tests'), { program: 'p1', ...options });
+  selfTestsIn(folder.file('self-tests'), { program: 'p1', ...options });
 const files = () => readdirSync(folder.file('self-tests'));
 
 it('finds a result for the same model, settings, prompts, build, threads and program only, and says when it was made', () => {
@@ -78,7 +78,7 @@ it('keeps nothing of a server, whose threads are unknown, and no error comes of 
 it('takes a folder in the place of its file for none, and replaces it', () => {
   store().keep(engine, prompts, tests);
   const [name] = files();
-  const other = new SelfTestStore(folder.file('other'), { program: 'p1' });
+  const other = selfTestsIn(folder.file('other'), { program: 'p1' });
   mkdirSync(folder.file(`other/${name!}`), { recursive: true });
   expect(other.find(engine, prompts)).toBeUndefined();
   other.keep(engine, prompts, tests);

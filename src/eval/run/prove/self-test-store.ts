@@ -24,65 +24,48 @@ type TestedEngine = Pick<
   'engine' | 'build' | 'modelSha256' | 'stateIdentity' | 'threads' | 'compute' | 'contextTokens'
 >;
 
+export type SelfTestStore = ReturnType<typeof selfTestsIn>;
+
 /**
  * Self-tests of models as files of a folder, one for each model and its settings. A result is found only for the same model,
  * settings, prompts, build, threads, CPU features and program; else its file is replaced. A damaged file counts as none.
+ * @param options.fresh finds nothing, and replaces what is stored @param options.program digest of this program's files
  */
-export class SelfTestStore {
-  readonly #folder: string;
-  readonly #isFresh: boolean;
-  readonly #program: string;
-
-  /** @param options.fresh finds nothing, and replaces what is stored @param options.program digest of this program's files */
-  constructor(folder: string, { fresh = false, program = programDigest() } = {}) {
-    this.#folder = folder;
-    this.#isFresh = fresh;
-    this.#program = program;
-  }
-
-  /** A stored result and when it was made, in ms since 1970. */
-  find(engine: TestedEngine, prompts: readonly ContinuedPrompt[]): z.output<typeof storedSelfTest> | undefined {
-    const path = this.#path(engine);
-    if (path === null || this.#isFresh) return undefined;
-    try {
-      const bytes = readRegularFile(path);
-      if (typeof bytes === 'string') return undefined;
-      const stored = storedSelfTest.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
-      return stored.data?.inputs === this.#inputs(engine, prompts) ? stored.data : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
-  keep(engine: TestedEngine, prompts: readonly ContinuedPrompt[], tests: ModelSelfTest): void {
-    const path = this.#path(engine);
-    if (path === null) return;
-    const stored = { inputs: this.#inputs(engine, prompts), testedAt: Date.now(), tests };
-    const written = `${path}.${randomUUID()}`;
-    try {
-      mkdirSync(this.#folder, { recursive: true });
-      writeFileSync(written, JSON.stringify(stored));
-      moveOver(written, path);
-    } catch {
-      // Without a writable cache, the model is tested in every run.
-      if (existsSync(written)) removeAny(written);
-    }
-  }
-
-  /** Null for a model whose file or threads are unknown: its server may change between two runs. */
-  #path({ modelSha256, stateIdentity, threads, compute }: TestedEngine): string | null {
-    if (modelSha256 === null || stateIdentity === null || threads === null) return null;
-    return join(
-      this.#folder,
-      `${modelSha256.slice(0, 16)}-${digest([stateIdentity, threads, compute]).slice(0, 16)}.json`,
-    );
-  }
-
-  #inputs(engine: TestedEngine, prompts: readonly ContinuedPrompt[]): string {
+export function selfTestsIn(folder: string, { fresh = false, program = programDigest() } = {}) {
+  const inputsOf = (engine: TestedEngine, prompts: readonly ContinuedPrompt[]): string => {
     const { build, modelSha256, stateIdentity, threads, compute, contextTokens } = engine;
     const settings = [engine.engine, build, modelSha256, stateIdentity, threads, compute, contextTokens];
-    return digest([settings, process.version, cpuFeatures(), this.#program, prompts]);
-  }
+    return digest([settings, process.version, cpuFeatures(), program, prompts]);
+  };
+  return {
+    /** A stored result and when it was made, in ms since 1970. */
+    find(engine: TestedEngine, prompts: readonly ContinuedPrompt[]): z.output<typeof storedSelfTest> | undefined {
+      const name = fileName(engine);
+      if (name === null || fresh) return undefined;
+      try {
+        const bytes = readRegularFile(join(folder, name));
+        if (typeof bytes === 'string') return undefined;
+        const stored = storedSelfTest.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
+        return stored.data?.inputs === inputsOf(engine, prompts) ? stored.data : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    keep(engine: TestedEngine, prompts: readonly ContinuedPrompt[], tests: ModelSelfTest): void {
+      const name = fileName(engine);
+      if (name === null) return;
+      const stored = { inputs: inputsOf(engine, prompts), testedAt: Date.now(), tests };
+      const written = join(folder, `${name}.${randomUUID()}`);
+      try {
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(written, JSON.stringify(stored));
+        moveOver(written, join(folder, name));
+      } catch {
+        // Without a writable cache, the model is tested in every run.
+        if (existsSync(written)) removeAny(written);
+      }
+    },
+  };
 }
 
 /** The store in the cache folder; undefined for an engine of the caller's, which may change behind one description. */
@@ -90,8 +73,13 @@ export function selfTestStore(
   { freshSelfTest }: Pick<BenchConfig, 'freshSelfTest'>,
   { isOwnEngine }: { readonly isOwnEngine: boolean },
 ): SelfTestStore | undefined {
-  if (!isOwnEngine) return undefined;
-  return new SelfTestStore(join(cacheFolder(), 'self-tests'), { fresh: freshSelfTest });
+  return isOwnEngine ? selfTestsIn(join(cacheFolder(), 'self-tests'), { fresh: freshSelfTest }) : undefined;
+}
+
+/** Null for a model whose file or threads are unknown: its server may change between two runs. */
+function fileName({ modelSha256, stateIdentity, threads, compute }: TestedEngine): string | null {
+  if (modelSha256 === null || stateIdentity === null || threads === null) return null;
+  return `${modelSha256.slice(0, 16)}-${digest([stateIdentity, threads, compute]).slice(0, 16)}.json`;
 }
 
 function digest(value: unknown): string {

@@ -17,7 +17,7 @@ import { type PlanUser, rotationPlace, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
 import type { RecordedRetrieval } from '../observe/retrieval-recorder.ts';
 import { ExpectedMemoryOrder } from '../observe/expected-memory-order.ts';
-import { ExpectedPrefixReuse } from '../observe/expected-prefix-reuse.ts';
+import { type ExpectedPrefixReuse, expectedPrefixReuse } from '../observe/expected-prefix-reuse.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
 import { turnSessionId, type TurnOutcome, writeTurns } from '../observe/write-turns.ts';
@@ -55,7 +55,7 @@ export class UserTurns {
     this.#bench = bench;
     this.#user = planned.user;
     this.#planned = planned;
-    this.#prompts = new ExpectedPrefixReuse(bench.engine.capabilities);
+    this.#prompts = expectedPrefixReuse(bench.engine.capabilities);
   }
 
   /** @param onTurn called after every turn @throws the reason of `signal`; finished items are stored */
