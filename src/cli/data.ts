@@ -10,7 +10,7 @@ import { type ConversionOptions, convertDataset, sourceFormats } from '../data/c
 import { knownFields } from '../data/convert/column-mapping.ts';
 import { publicDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
 import { fileSource, datasetSources } from '../data/dataset-source.ts';
-import type { ContextWindow } from '../data/generators/dataset-generator.ts';
+import type { ContextWindow, RulerChoice } from '../data/generators/dataset-generator.ts';
 import { countTokens } from '../engine/engine.ts';
 import { type Verification, verifyDataset, verifySource } from '../data/verify/verify-dataset.ts';
 import { writeText } from '../data/write-lines.ts';
@@ -23,8 +23,10 @@ import { dataSearch, searchOptions } from './data-search.ts';
 import { addConfigOptions, type Flags, type JsonFlag, subcommand, wholeNumber, withExamples } from './options.ts';
 import { displayPath, printLines, printResult, terminalPage } from './output.ts';
 import { findGenerator } from '../data/generators/generator-registry.ts';
+import { rulerData, rulerTasks } from '../data/generators/ruler.ts';
+import { BenchError } from '../base/bench-error.ts';
 
-type MakeFlags = Flags & JsonFlag & Readonly<Partial<Record<'users' | 'out', string>>>;
+type MakeFlags = Flags & JsonFlag & Readonly<Partial<Record<'users' | 'tasks' | 'out', string>>>;
 type ConvertFlags = JsonFlag & Omit<ConversionOptions, 'file'>;
 
 const convertHelp = `
@@ -38,6 +40,10 @@ musique-s, 2wiki, hotpotqa, longmemeval: a question becomes a user; its passages
 beam, multi-turn: a chat, or a shared context, becomes a user with several questions; beam also takes a folder of chats.
 docs/data.md has examples, and says how each public set is converted.`;
 
+const makeHelp = `
+ruler: --lengths are tokens of the memories, by the tokenizer of --model (default: 512); --dataset names the questions
+and passages of task qa.`;
+
 export function declare(command: Command): void {
   command.description('list, make, verify, fetch, convert and search data sets');
   withExamples(command, {
@@ -49,9 +55,14 @@ export function declare(command: Command): void {
     listDatasets,
   );
   const made = subcommand(command, 'make <name>', 'generate a data set or the set of a suite from the seed');
-  addConfigOptions(made, ['seed', 'model', 'engine', 'contextTokens'])
-    .option('--users <n>', 'number of users (default: as many as it ships with)')
+  addConfigOptions(made, ['seed', 'model', 'engine', 'contextTokens', 'lengths', 'dataset', 'dataFile'])
+    .option('--users <n>', 'number of users (default: as many as it ships with); of ruler, of each task and length')
+    .option(
+      '--tasks <names>',
+      `tasks of ruler, comma-separated: ${rulerTasks.join(', ')} (default: all; qa with --dataset)`,
+    )
     .option('--out <file>', 'file to write (default: the name of the set, with .jsonl)')
+    .addHelpText('after', makeHelp)
     .action(makeData);
   const verified = subcommand(
     command,
@@ -98,18 +109,35 @@ export async function listDatasets({ json }: JsonFlag): Promise<void> {
   );
 }
 
-async function makeData(name: string, { users: usersText, out, json, ...flags }: MakeFlags): Promise<void> {
+async function makeData(name: string, { users: usersText, tasks, out, json, ...flags }: MakeFlags): Promise<void> {
   const generator = findGenerator(name);
   const config = loadBenchConfig({ flags });
   const { seed } = config;
   const users = usersText === undefined ? generator.presetUsers : wholeNumber('--users', usersText, 1);
   const file = out ?? `${generator.name}.jsonl`;
-  await writeText(file, await withContextWindow(config, (window) => generator.make(seed, users, window)));
+  const choice = await rulerChoice(generator.name, tasks, config);
+  await writeText(file, await withContextWindow(config, (window) => generator.make(seed, users, window, choice)));
   const verification = await verifyDataset(file);
   printResult(json, { seed, ...verification }, () => [
     `${file}: ${generator.name}, seed ${seed}, sha256 ${verification.sha256}`,
     ...statisticsLines(verification),
   ]);
+}
+
+/** @throws BenchError `bad-option` for options of ruler with another set */
+async function rulerChoice(name: string, tasks: string | undefined, config: BenchConfig): Promise<RulerChoice> {
+  const isGiven = (option: 'lengths' | 'dataset'): boolean => config.given.includes(option);
+  const given = ['tasks', 'lengths', 'dataset'].find((option) =>
+    option === 'tasks' ? tasks !== undefined : config.given.includes(option),
+  );
+  if (name !== rulerData.name && given !== undefined) {
+    throw new BenchError('bad-option', `--${given}: is an option of ruler, not of ${name}`, 'leave it out');
+  }
+  return {
+    tasks: tasks?.split(',').map((task) => task.trim()),
+    lengths: isGiven('lengths') ? config.lengths : undefined,
+    questions: isGiven('dataset') ? (await readRunDatasets(config)).parts : undefined,
+  };
 }
 
 async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Promise<void> {

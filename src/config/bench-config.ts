@@ -109,7 +109,9 @@ const questions = {
   sessions: count(1, 'turns that suite serving answers concurrently').default(2),
   lengths: describe(z.preprocess(commaSeparated, z.array(numeric(z.number().int().min(1))).min(1)), {
     value: '<tokens>',
-    help: 'tokens of memories in suite length, comma-separated; those beyond the window of the model are left out',
+    help:
+      'tokens of memories in suite length and in data make ruler, comma-separated; the suite leaves out those beyond the' +
+      ' window of the model',
     allowed: 'whole numbers from 1, comma-separated',
   }).default([256, 1024, 2048, 4096, 8192]),
   recurrence: describe(numeric(z.number().min(0).max(1)), {

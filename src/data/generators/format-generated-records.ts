@@ -26,10 +26,10 @@ export function formatTime(ms: number): string {
 
 /** Text of a data set in JSON Lines: header and records. */
 export function datasetText(
-  { name, language, version, seed, userKinds }: Omit<DatasetLine, 'type' | 'unknownAnswer'>,
+  { name, language, version, seed, userKinds, ...more }: Omit<DatasetLine, 'type' | 'unknownAnswer'>,
   records: readonly WrittenRecord[],
 ): string {
   const { unknownAnswer } = grammarFor(language);
-  const header: DatasetLine = { type: 'dataset', name, language, version, seed, unknownAnswer, userKinds };
+  const header: DatasetLine = { type: 'dataset', name, language, version, seed, unknownAnswer, userKinds, ...more };
   return [header, ...records].map((record) => `${JSON.stringify(record)}\n`).join('');
 }

@@ -4,6 +4,7 @@ import { coreferenceData } from './coreference-data.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
 import { makeRecallDataset } from './recall-data.ts';
 import { retrievalData } from './retrieval-data.ts';
+import { rulerData } from './ruler.ts';
 import { scalingData } from './scaling-data.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
@@ -29,6 +30,7 @@ export const generators: readonly DatasetGenerator[] = [
   ...coreferenceData,
   retrievalData,
   ...scalingData,
+  rulerData,
 ];
 
 /**
