@@ -185,10 +185,16 @@ describe('the results of a run', () => {
       results.comparisons.find((one) => one.a === 'dki' && one.metric === metric);
     const byContains = judgedBy('contains');
     expect(of(byContains, 'contains')).toMatchObject({ delta: -1, verdict: 'lost', losses: 36, p: 2 / 2 ** 12 });
+    // Where one arm is right on all 36 items, and the other on none, exact and mid-p differ by the probability of that.
+    const { exact, midP } = of(byContains, 'contains')!.mcnemar!;
+    expect([exact * 2 ** 36, midP * 2 ** 36]).toEqual([expect.closeTo(2, 9), expect.closeTo(1, 9)]);
+    const twin = byContains.comparisons.find(({ a, metric }) => a === 'rag-twin' && metric === 'contains');
+    expect([twin!.p, twin!.mcnemar]).toEqual([null, undefined]);
     expect(of(byContains, 'exactMatch')).toBeUndefined();
     // Within its margin of 0.05 nats, and without a share's exact interval.
     expect(of(byContains, 'goldLogProb')).toMatchObject({ verdict: 'kept', pAdjusted: 2 / 2 ** 12 });
     expect(of(byContains, 'goldLogProb')!.low).toBeCloseTo(-0.04, 12);
+    expect(of(byContains, 'goldLogProb')).not.toHaveProperty('mcnemar');
     const byGold = judgedBy('goldLogProb');
     expect(byGold.comparisons[0]).toMatchObject({ metric: 'goldLogProb', verdict: 'kept' });
     expect(byGold.comparisons.filter(({ metric }) => metric === 'goldLogProb')).toHaveLength(2);

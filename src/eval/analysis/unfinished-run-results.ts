@@ -60,7 +60,7 @@ export function unfinishedResults(
 }
 
 /** Repeated tests while a run goes on would find differences by chance. */
-function withoutVerdict({ neededItems: _, ...comparison }: Comparison): Comparison {
+function withoutVerdict({ neededItems: _, mcnemar: __, ...comparison }: Comparison): Comparison {
   return { ...comparison, p: null, pAdjusted: null, verdict: 'not judged' };
 }
 

@@ -42,6 +42,7 @@ export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p'
 function qualityTable(results: RunResults, quality: MetricDisplay, compared: readonly Comparison[]): Table {
   const { differenceHeading, scale, digits } = quality;
   const isTested = compared.some(({ p }) => p !== null);
+  const isBinary = compared.some(({ mcnemar }) => mcnemar !== undefined);
   const detectable = numberColumn(
     'detectable',
     `detectable (${differenceHeading})`,
@@ -51,7 +52,7 @@ function qualityTable(results: RunResults, quality: MetricDisplay, compared: rea
   const difference = quality.differenceColumn('difference', 'a − b', (one: Comparison) => one);
   return pairsTable(results, compared, {
     title: quality.title,
-    columns: [difference, verdictColumn, ...(isTested ? testColumns(true) : [])],
+    columns: [difference, verdictColumn, ...(isTested ? testColumns(true) : []), ...(isBinary ? mcnemarColumns : [])],
     counts: isTested ? [detectable] : [],
     notes: [
       ...(plansContrast(results.run) ? ['Over all categories together; table 1c has each.'] : []),
@@ -63,6 +64,7 @@ function qualityTable(results: RunResults, quality: MetricDisplay, compared: rea
             'are called kept with 80 % power.',
           ]
         : []),
+      ...(isBinary ? ["McNemar's test takes items as independent, where p takes users; no verdict reads it."] : []),
     ],
   });
 }
@@ -95,6 +97,11 @@ function costTable(results: RunResults, cost: CostName, compared: readonly Compa
     ],
   });
 }
+
+const mcnemarColumns: readonly ItemColumn<Comparison>[] = [
+  numberColumn('mcnemar', 'McNemar', ({ mcnemar }) => probabilityCell(mcnemar?.exact ?? null)),
+  numberColumn('midP', 'mid-p', ({ mcnemar }) => probabilityCell(mcnemar?.midP ?? null)),
+];
 
 const verdictColumn = textColumn<Comparison>('verdict', 'verdict', verdictText);
 

@@ -385,6 +385,13 @@ describe('a run whose data name their metric', () => {
     expect(lost).toContain('Contains: lost answers: dki (−10.0 points [−12.0, −8.0])');
     expect(comparisonsTables(named).map(({ id }) => id)).toEqual(['comparisons-contains', 'comparisons-gold-log-prob']);
     expect(shown(comparisonsTables(named)[1]!, 'dki : rag')).toMatchObject({ difference: '−0.750 [−0.900, −0.600]' });
+    expect(columnHeadings(comparisonsTables(named)[0]!)).not.toContain('mid-p');
+    const [contains, gold] = named.comparisons;
+    const tested = { ...named, comparisons: [{ ...contains!, mcnemar: { exact: 18 / 256, midP: 10 / 256 } }, gold!] };
+    const [byContains, byGold] = comparisonsTables(tested);
+    expect(shown(byContains!, 'dki : rag')).toMatchObject({ mcnemar: '.070', midP: '.039' });
+    expect(byContains!.notes.join(' ')).toContain("McNemar's test takes items as independent");
+    expect(columnHeadings(byGold!)).not.toContain('McNemar');
   });
 
   it('is judged in nats where that is its metric', () => {

@@ -243,6 +243,10 @@ export const verdict = z.enum([
 export const costNames = ['ttftLogRatio', 'evaluatedTokens', 'ttftLogRatioAll', 'evaluatedTokensAll'] as const;
 
 /** Arm `a` against arm `b`, paired by item: quality against the baseline, costs against baseline and prefix caching. */
+/** Two-sided p of McNemar's test, exact and mid-p, over items taken as independent. */
+const mcnemar = object(numbers('exact', 'midP'));
+export type McNemar = z.output<typeof mcnemar>;
+
 export const comparison = object({
   ...texts('a', 'b'),
   /** A metric of quality, the primary one first; or one of `costNames`. */
@@ -262,6 +266,8 @@ export const comparison = object({
   pAdjusted: z.number().nullable(),
   /** One-sided p of "the loss is the margin or more", corrected in the same way; null for costs and without a planned test. */
   pKept: z.number().nullable().default(null),
+  /** Beside `p`, for a metric of 0 and 1 with a planned test; missing in older runs. */
+  mcnemar: mcnemar.exactOptional(),
   verdict,
   /** The smallest true difference that these items show with power 0.8; null if no pair differs or nothing is tested. */
   detectable: z.number().nullable(),

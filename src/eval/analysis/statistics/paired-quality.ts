@@ -6,6 +6,7 @@ import { countUsers, type Pair, sideValues, unitTotals } from './observations.ts
 import { meanDifference, type PairedDifference, pairedTotals, shareDifference } from './paired-difference.ts';
 import { judgeFamily, type Judgement, marginOf } from './verdict.ts';
 import { minimumDetectableEffect } from './power.ts';
+import { mcnemar } from './mcnemar.ts';
 import { signFlipP } from './sign-flip.ts';
 
 type Direction = Pick<MetricDeclaration, 'direction'>;
@@ -74,7 +75,7 @@ export function judgeDifferences(
   metric: MetricDeclaration,
   arms: readonly TestedArm[],
   { seed, margin }: { readonly seed: number; readonly margin: number },
-): (Delta & Tally & Judgement & Pick<Comparison, 'detectable' | 'p'>)[] {
+): (Delta & Tally & Judgement & Pick<Comparison, 'detectable' | 'p' | 'mcnemar'>)[] {
   const pool = arms.filter(({ pooled }) => pooled);
   const effect = pooledEffect((pool.length > 0 ? pool : arms).map(({ pairs }) => pairs));
   const members = arms.map(({ pairs, planned, identical }) => ({
@@ -85,11 +86,15 @@ export function judgeDifferences(
     effect: metric.unit === '%' ? effect : undefined,
   }));
   const judgements = judgeFamily(members, marginOf(metric, margin));
-  return members.map((member, index) => ({
-    ...asDifference(member.identical ? { delta: 0, interval: { low: 0, high: 0 } } : member.gain, metric),
-    ...tally(arms[index]!.pairs, metric.direction),
-    detectable: (Number.isFinite(member.gain.error) && minimumDetectableEffect(member.gain)) || null,
-    p: member.p,
-    ...judgements[index]!,
-  }));
+  return members.map((member, index) => {
+    const counts = tally(arms[index]!.pairs, metric.direction);
+    return {
+      ...asDifference(member.identical ? { delta: 0, interval: { low: 0, high: 0 } } : member.gain, metric),
+      ...counts,
+      detectable: (Number.isFinite(member.gain.error) && minimumDetectableEffect(member.gain)) || null,
+      p: member.p,
+      ...(member.p !== null && metric.kind === 'binary' ? { mcnemar: mcnemar(counts.wins, counts.losses) } : {}),
+      ...judgements[index]!,
+    };
+  });
 }
