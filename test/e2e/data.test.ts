@@ -100,7 +100,7 @@ describe('convert', () => {
 it.each([
   [['mkae'], "error: unknown command 'mkae'"],
   [['make', 'recall-ne'], 'error: unknown data set or suite "recall-ne": did you mean recall-en?'],
-  [['make', 'main'], 'error: suite main has 2 data sets'],
+  [['make', 'main'], 'error: suite main has 3 data sets'],
   [['make', 'retrieval', '--tasks', 'qa'], 'error: --tasks: is an option of ruler, not of retrieval'],
   [['make', 'ruler', '--tasks', 'sing'], 'error: --tasks: unknown task "sing": did you mean single?'],
   [['make', 'recall-zh', '--users', '0'], 'error: --users "0": expected a whole number, 1 or more'],

@@ -30,7 +30,7 @@ export const generators: readonly DatasetGenerator[] = [
   ...coreferenceData,
   retrievalData,
   ...scalingData,
-  rulerData,
+  { ...rulerData, suites: questionSuites },
 ];
 
 /**
