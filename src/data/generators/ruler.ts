@@ -42,7 +42,7 @@ interface Sample {
   readonly answerPrefix?: string;
 }
 
-/** What a task can use; `fits` and `fill` count tokens of memory lines, with their labels, by the model's tokenizer. */
+/** What a task can use; `length` is the largest number of tokens of its memory lines, labels included. */
 interface TaskScope {
   readonly random: SeededRandom;
   readonly task: string;
