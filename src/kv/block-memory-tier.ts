@@ -2,6 +2,7 @@ import { kvBytes, type SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import { ArenaCells, deletedDuringTurn } from './arena-cells.ts';
 import { readBlockFile, writeBlockFile } from './block-file.ts';
+import { type Evictable, EvictionQueue } from './eviction-queue.ts';
 import type { OwnedKv } from './kv-record.ts';
 import { readQuantised, writeQuantised } from './quantised-block.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
@@ -10,23 +11,19 @@ import { RotatedKeyCache } from './rotated-key-cache.ts';
 const ROTATED_SHARE = 1 / 3;
 
 /** A block in memory. Turns may read its cells until it is erased. */
-export interface MemoryBlock extends OwnedKv {
+export interface MemoryBlock extends OwnedKv, Evictable {
   readonly cells: ArenaCells | QuantisedCells;
   readonly sizeBytes: number;
   onDisk: boolean;
-  /** When it was last used: number of that use. */
-  usedAt: number;
 }
 
 /** Quantised cells outside the arena; each read returns a dequantised copy. */
 class QuantisedCells {
-  readonly count: number;
   #bytes: Uint8Array<ArrayBuffer> | undefined;
 
   /** @param bytes from `writeQuantised`, owned by this object from then on */
-  constructor(bytes: Uint8Array<ArrayBuffer>, count: number) {
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
     this.#bytes = bytes;
-    this.count = count;
   }
 
   /** @throws BenchError `not-found` after `erase` */
@@ -48,7 +45,7 @@ export class BlockMemoryTier {
   readonly #maxBytes: number;
   readonly #type: StoreType;
   readonly #blocks = new Map<string, MemoryBlock>();
-  #clock = 0;
+  readonly #evictable = new EvictionQueue<MemoryBlock>();
   #sizeBytes = 0;
   #hits = 0;
   #evicted = 0;
@@ -68,31 +65,29 @@ export class BlockMemoryTier {
 
   /** The block to evict next (cheap to recompute, long unused); undefined while memory is within its bound. */
   get nextToEvict(): MemoryBlock | undefined {
-    if (this.#sizeBytes <= this.#maxBytes) return undefined;
-    const worth = ({ cells, usedAt }: MemoryBlock): number =>
-      (cells instanceof QuantisedCells ? cells.count : cells.positions.length) / (this.#clock - usedAt + 1);
-    return [...this.#blocks.values()].reduce((least, block) => (worth(block) < worth(least) ? block : least));
+    return this.#sizeBytes <= this.#maxBytes ? undefined : this.#evictable.next();
   }
 
   find(userId: string, key: string): SequenceState | undefined {
     const block = this.#blocks.get(blockId({ userId, key }));
     if (block === undefined) return undefined;
     this.#hits++;
-    block.usedAt = ++this.#clock;
+    this.#evictable.use(block);
     return readCells(block.cells);
   }
 
   /** Stores a copy, replacing the block of the same key. */
   put(about: OwnedKv, state: SequenceState): SequenceState {
     if (this.#type === 'f16') return this.#put(about, new ArenaCells(state), false);
-    return this.#put(about, new QuantisedCells(writeQuantised(state, this.#type), state.positions.length), false);
+    return this.#put(about, new QuantisedCells(writeQuantised(state, this.#type)), false);
   }
 
   /** Stores a block from the bytes of its file. @throws BenchError `bad-state` */
   putFile(about: OwnedKv, bytes: Uint8Array, name: string): SequenceState {
     if (this.#type === 'f16') return this.#put(about, new ArenaCells(readBlockFile(bytes, name)), true);
-    const count = readQuantised(bytes, name).positions.length;
-    return this.#put(about, new QuantisedCells(bytes.slice(), count), true);
+    // Throws for bytes that cannot be restored.
+    readQuantised(bytes, name);
+    return this.#put(about, new QuantisedCells(bytes.slice()), true);
   }
 
   /** True while exactly this copy is stored. */
@@ -147,7 +142,10 @@ export class BlockMemoryTier {
     const before = this.#blocks.get(id);
     if (before !== undefined) this.#moveOut(before);
     const sizeBytes = cells instanceof QuantisedCells ? cells.bytes.length : kvBytes(cells);
-    this.#blocks.set(id, { userId, key, tokens, memoryIds, cells, sizeBytes, onDisk, usedAt: ++this.#clock });
+    const block = { userId, key, tokens, memoryIds, cells, sizeBytes, onDisk, usedAt: 0 };
+    this.#blocks.set(id, block);
+    this.#evictable.use(block);
+    this.#evictable.add(block);
     this.#sizeBytes += sizeBytes;
     return readCells(cells);
   }
@@ -164,6 +162,7 @@ export class BlockMemoryTier {
 
   #drop(block: MemoryBlock): void {
     this.#blocks.delete(blockId(block));
+    this.#evictable.delete(block);
     this.#sizeBytes -= block.sizeBytes;
     if (block.cells instanceof ArenaCells) this.rotated.forget(block.cells);
   }

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Evictable, EvictionQueue } from './eviction-queue.ts';
 import type { KvEntry } from './kv-record.ts';
 import { UserFolder, type OrphanedCheckpoint } from './user-folder.ts';
 
 /** Longer than the resolution of modification times in any file system except FAT (2 s). */
 const CLOCK_TICK_MS = 100;
 
-interface KnownEntry extends KvEntry {
+interface KnownEntry extends Readonly<KvEntry>, Evictable {
   readonly folder: UserFolder;
-  /** Number of its last use; the largest was used last. */
-  readonly usedAt: number;
 }
 
 /**
@@ -23,7 +22,8 @@ export class KvIndex {
   readonly #entries = new Map<string, KnownEntry>();
   /** Modification time of each folder when it was last read, by path. */
   readonly #readAt = new Map<string, number>();
-  #clock = 0;
+  readonly #evictable = new EvictionQueue<KnownEntry>();
+  #sizeBytes = 0;
   /** Number of entries deleted to stay within the bound. */
   evicted = 0;
 
@@ -37,7 +37,7 @@ export class KvIndex {
   }
 
   get sizeBytes(): number {
-    return [...this.#entries.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    return this.#sizeBytes;
   }
 
   /** The folder of a user, named by a hash, so that no user text becomes a file name. */
@@ -54,8 +54,8 @@ export class KvIndex {
   /** Notes that an entry was used. If another process wrote it, evicts down to the bound. */
   wasFound(folder: UserFolder, entry: KvEntry): OrphanedCheckpoint[] {
     const isNew = !this.#entries.has(entryId(folder, entry.key));
-    const id = this.#use(folder, entry);
-    return isNew ? this.#evict(id) : [];
+    const used = this.#use(folder, entry);
+    return isNew ? this.#evict(used) : [];
   }
 
   /** Notes that an entry was written, reads entries of other processes, and evicts down to the bound. */
@@ -66,7 +66,7 @@ export class KvIndex {
 
   /** Notes that a key has no entry. */
   wasMissed(folder: UserFolder, key: string): void {
-    this.#entries.delete(entryId(folder, key));
+    this.#forget(entryId(folder, key));
   }
 
   /** Reads every folder that has changed since it was last read. */
@@ -94,49 +94,65 @@ export class KvIndex {
 
   /** Deletes the entry of a key, written by any process. */
   remove(folder: UserFolder, key: string): OrphanedCheckpoint[] {
-    this.#entries.delete(entryId(folder, key));
+    this.#forget(entryId(folder, key));
     return folder.remove(key);
   }
 
   /** Deletes the entry of a key unless another process has replaced the one that this process knows. */
   removeKnown(folder: UserFolder, key: string): OrphanedCheckpoint[] {
     const known = this.#entries.get(entryId(folder, key));
-    this.#entries.delete(entryId(folder, key));
+    this.#forget(entryId(folder, key));
     return folder.remove(key, known?.payload);
   }
 
-  #use(folder: UserFolder, entry: KvEntry): string {
+  #use(folder: UserFolder, entry: KvEntry): KnownEntry {
+    const used = this.#know(folder, entry);
+    this.#evictable.use(used);
+    return used;
+  }
+
+  /** Replaces what was known of an entry, except its last use. */
+  #know(folder: UserFolder, entry: KvEntry): KnownEntry {
     const id = entryId(folder, entry.key);
-    this.#entries.set(id, { ...entry, folder, usedAt: ++this.#clock });
-    return id;
+    const usedAt = this.#forget(id)?.usedAt ?? 0;
+    const known = { ...entry, folder, usedAt };
+    this.#entries.set(id, known);
+    this.#evictable.add(known);
+    this.#sizeBytes += known.sizeBytes;
+    return known;
+  }
+
+  #forget(id: string): KnownEntry | undefined {
+    const known = this.#entries.get(id);
+    if (known === undefined) return undefined;
+    this.#entries.delete(id);
+    this.#evictable.delete(known);
+    this.#sizeBytes -= known.sizeBytes;
+    return known;
   }
 
   #read(folder: UserFolder, known?: (key: string) => KvEntry | undefined): ReturnType<UserFolder['entries']> {
     const found = folder.entries(known);
     const ids = new Set(found.entries.map(({ key }) => entryId(folder, key)));
     for (const [id, entry] of this.#entries) {
-      if (entry.folder.path === folder.path && !ids.has(id)) this.#entries.delete(id);
+      if (entry.folder.path === folder.path && !ids.has(id)) this.#forget(id);
     }
     for (const entry of found.entries) {
-      const id = entryId(folder, entry.key);
+      if (this.#entries.has(entryId(folder, entry.key))) this.#know(folder, entry);
       // An entry that another process wrote counts as used now.
-      this.#entries.set(id, { ...entry, folder, usedAt: this.#entries.get(id)?.usedAt ?? this.#clock });
+      else this.#use(folder, entry);
     }
     return found;
   }
 
-  /** Evicts first what is cheap to recompute and long unused, but never the newest entry. */
-  #evict(newest?: string): OrphanedCheckpoint[] {
-    let excess = this.sizeBytes - this.#maxBytes;
-    if (excess <= 0) return [];
-    const worth = (entry: KnownEntry): number => entry.tokens / (this.#clock - entry.usedAt + 1);
-    const byWorth = [...this.#entries].filter(([id]) => id !== newest).sort(([, a], [, b]) => worth(a) - worth(b));
+  /** Evicts down to the bound, but never the newest entry. */
+  #evict(newest?: KnownEntry): OrphanedCheckpoint[] {
     const orphans: OrphanedCheckpoint[] = [];
-    for (const [, entry] of byWorth) {
-      if (excess <= 0) break;
-      orphans.push(...this.remove(entry.folder, entry.key));
+    while (this.#sizeBytes > this.#maxBytes) {
+      const least = this.#evictable.next(newest);
+      if (least === undefined) break;
+      orphans.push(...this.remove(least.folder, least.key));
       this.evicted++;
-      excess -= entry.sizeBytes;
     }
     return orphans;
   }

@@ -1,17 +1,22 @@
 import type { Engine } from '../engine/engine.ts';
+import { kvOperations } from '../kv/kv-operations.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import { SingleSessionSystem } from './single-session-system.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { CachedTextPrefill, EngineCachePrefill } from './prefill/cached-text-prefill.ts';
+import { type PrefixSharing, PrefixTreePrefill } from './prefill/prefix-tree-prefill.ts';
 import { textPrefill } from './prefill/text-prefill.ts';
 import type { SystemParts } from './answer-turn.ts';
 
 export interface RAGSystemParts extends SystemParts {
   /**
-   * Reuses the longest common prefix of an earlier prompt: from checkpoints in the store that this opens, or, if the engine
-   * has no checkpoints, through its prefix cache. Default: no reuse.
+   * Reuses the longest common prefix of an earlier prompt: from a tree in memory with the bound in bytes of the store that this
+   * opens; with recurrent layers or a server, from checkpoints in that store; without checkpoints, through the engine's cache.
+   * Default: no reuse.
    */
   readonly prefixCache?: OpenStore;
+  /** What users may find of each other's prompts in the tree. Default `system`: the text before a user's own. */
+  readonly prefixSharing?: PrefixSharing | undefined;
   /** Which memories the system retrieves if the request brings none. Default `retrieved`. */
   readonly retrieves?: ArmTraits['retrieves'];
   /** Stored in the conversation log. Default `rag`. */
@@ -35,7 +40,7 @@ export class RAGSystem extends SingleSessionSystem {
       ...parts,
       retrieves,
       openStrategy: async ({ engine }) =>
-        prefixCache === undefined ? textPrefill : openCachedPrefill(engine, prefixCache),
+        prefixCache === undefined ? textPrefill : openCachedPrefill(engine, { ...parts, prefixCache }),
       storesKv: prefixCache !== undefined,
       injectionMode,
       action: 'rag_generate',
@@ -44,9 +49,22 @@ export class RAGSystem extends SingleSessionSystem {
   }
 }
 
-async function openCachedPrefill(engine: Engine, openStore: OpenStore): Promise<PrefillStrategy> {
-  const { checkpoints, prefixCache } = engine.capabilities;
-  return !checkpoints && prefixCache?.span === 'engine'
-    ? new EngineCachePrefill(prefixCache.blockTokens)
-    : new CachedTextPrefill((await openStore(engine)).store, engine.capabilities);
+async function openCachedPrefill(
+  engine: Engine,
+  {
+    prefixCache,
+    prefixSharing: sharing = 'system',
+    kv = kvOperations,
+  }: RAGSystemParts & { readonly prefixCache: OpenStore },
+): Promise<PrefillStrategy> {
+  const { cells, checkpoints, prefixCache: engineCache } = engine.capabilities;
+  // Where cells pass through files of a server, its own checkpoints are faster.
+  const copiesCells = cells !== null && engineCache === null;
+  if (!checkpoints && engineCache?.span === 'engine') {
+    return new EngineCachePrefill(engineCache.blockTokens);
+  }
+  const { store } = await prefixCache(engine);
+  return copiesCells
+    ? new PrefixTreePrefill({ engine, kv, store, sharing })
+    : new CachedTextPrefill(store, engine.capabilities);
 }

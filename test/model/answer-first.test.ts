@@ -35,7 +35,7 @@ async function filesOf(mode: string, parts: OtherParts = {}): Promise<Record<'ca
   return { call, firstToken: firstToken!, end: files() };
 }
 
-const prefixes = ['rag-cached', 'dki', 'dki@alpha=0.5', 'dki-resident', 'dki-resident@alpha=0.5', 'dki-gated'];
+const prefixes = ['dki', 'dki@alpha=0.5', 'dki-resident', 'dki-resident@alpha=0.5', 'dki-gated'];
 const joined = ['dki-blocks', 'dki-blocks@alpha=0.5', 'dki-parallel', 'dki-link:2', 'dki-random:.5'];
 
 describe('a cache miss writes nothing before its first token, and its KV after that', () => {

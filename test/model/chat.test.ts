@@ -210,7 +210,7 @@ describe('a chat', () => {
     }
     await using room = await open('gina', 'rag-cached', { kvStore });
     await said(room, '/remember My cat is called Zorin.', 'What is my cat called?', '/arm none', 'Good evening!');
-    expect(await room.forget('m1')).toEqual({ messages: 4, kvEntries: 1 });
+    expect(await room.forget('m1')).toEqual({ messages: 4, kvEntries: 0 });
     expect(states(kvStore)).toBe(0);
     const { promptInfo } = await room.ask('And now?');
     expect(promptInfo.historyMessages.map(({ content }) => content)).toEqual(['Good evening!', expect.any(String)]);

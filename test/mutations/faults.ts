@@ -28,7 +28,7 @@ const SHARED_BLOCKS = 'src/eval/run/observe/shared-blocks.ts';
 const WRITER = 'src/eval/run/observe/write-turns.ts';
 const OBSERVER = 'src/eval/run/observe/post-turn-measurements.ts';
 const SCORES = 'src/eval/analysis/metrics/score-turn.ts';
-const TEXT_PREFILL = 'src/systems/prefill/cached-text-prefill.ts';
+const TREE_PREFILL = 'src/systems/prefill/prefix-tree-prefill.ts';
 
 /** Tests of what reports say, of judges, of servers and of queues. */
 const REPORTS = [
@@ -232,11 +232,11 @@ export const faults: readonly Fault[] = [
       replace: `  if (parts.action === 'rag_generate') { ${WAIT(30)} }\n  const prefilled = await strategy.prefill(`,
     },
   ]),
-  ...faultsIn('clock', TEXT_PREFILL, [
+  ...faultsIn('clock', TREE_PREFILL, [
     {
       name: 'rag-cached works 10 ms more',
-      find: '    const found = await this.#restoreLongest(tokenIds, turn);',
-      replace: `    ${BUSY(10)}\n    const found = await this.#restoreLongest(tokenIds, turn);`,
+      find: '    const found = await this.#restore(prompt, turn);',
+      replace: `    ${BUSY(10)}\n    const found = await this.#restore(prompt, turn);`,
     },
   ]),
   ...faultsIn('clock', TAKE_USER_TURNS, [
@@ -247,32 +247,32 @@ export const faults: readonly Fault[] = [
     },
   ]),
 
-  ...faultsIn('reuse', TEXT_PREFILL, [
+  ...faultsIn('reuse', TREE_PREFILL, [
     {
       name: 'rag-cached finds 16 tokens at most',
-      find: 'const longest = tokenIds.length - leastTokens;',
-      replace: 'const longest = Math.min(16, tokenIds.length - leastTokens);',
+      find: 'Math.min(known, tokenIds.length - leastTokens)',
+      replace: 'Math.min(16, known, tokenIds.length - leastTokens)',
     },
     {
       name: 'rag-cached keeps the first prompt of a user alone',
-      find: 'if (known.some((cached) => cached.key === key)) return;',
-      replace: 'if (known.length > 0) return;',
+      find: 'const path = this.#path(prompt, turn);',
+      replace: 'const path = this.#path(prompt, turn);\n    if (this.#tree.stats().entries > 0) return;',
     },
     {
-      name: 'rag-cached takes the shortest prefix',
-      find: '.sort((a, b) => b.tokens - a.tokens);',
-      replace: '.sort((a, b) => a.tokens - b.tokens);',
+      name: 'rag-cached takes one span of the tree alone',
+      find: 'const spans = this.#tree.match(this.#path(prompt, turn));',
+      replace: 'const spans = this.#tree.match(this.#path(prompt, turn)).slice(0, 1);',
     },
     {
       name: 'rag-cached is not emptied between repeats',
-      find: '    this.#cached.clear();\n    await this.#store.clear();',
-      replace: '',
+      find: 'async reset(): Promise<void> {\n    this.#tree.clear();',
+      replace: 'async reset(): Promise<void> {',
       run: ['--repeats', '2', '--limit', '12'],
     },
     {
       name: 'rag-cached caches every other turn',
-      find: 'if (known.some((cached) => cached.key === key)) return;',
-      replace: 'if (known.some((cached) => cached.key === key) || tokenIds.length % 2 === 0) return;',
+      find: 'const path = this.#path(prompt, turn);',
+      replace: 'const path = this.#path(prompt, turn);\n    if (tokenIds.length % 2 === 0) return;',
     },
   ]),
   ...faultsIn('reuse', TAKE_USER_TURNS, [

@@ -53,6 +53,8 @@ export const armSettings = object({
   temperature: z.number().positive().exactOptional(),
   /** Number of adjacent tokens that a rule selects together. Default: 1. */
   run: z.number().int().min(2).max(999).exactOptional(),
+  /** What users may find of each other's prompts in a prefix cache. Default `system`: the text before a user's own. */
+  share: z.enum(['system', 'all']).exactOptional(),
   /** When a block is computed: in the first `turn` that needs it, or `ahead`, when its memory is added. */
   built: z.enum(['turn', 'ahead']).exactOptional(),
 });
@@ -97,6 +99,8 @@ export const armTraits = object({
   comparison: z.enum(['baseline', 'primary', 'planned', 'exploratory']),
   /** False if it uses knowledge that no deployment has: its quality is a bound, and its costs mean nothing. */
   deployable: z.literal(false).exactOptional(),
+  /** What users may find of each other's prompts in its prefix cache; missing if nothing. */
+  shares: z.enum(['system', 'all']).exactOptional(),
   /** Keeps KV in its session between turns, so that it cannot share the session. */
   keepsSession: z.boolean(),
   /** One line, for `--help` and tables. */

@@ -3,6 +3,7 @@ import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { StoreType } from '../../store/records/prefill-record.ts';
 import type { BenchSystem } from '../memory-system.ts';
 import type { OpenStore } from '../prefill/prefill-strategy.ts';
+import type { PrefixSharing } from '../prefill/prefix-tree-prefill.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { SystemParts } from '../answer-turn.ts';
 import type { BlockSettings } from './block-settings.ts';
@@ -25,6 +26,8 @@ export interface ArmParts extends SystemParts {
   readonly gatingThreshold: number;
   /** Number type of stored KV. */
   readonly keptAs: StoreType;
+  /** What users may find of each other's prompts in a prefix cache. */
+  readonly prefixSharing?: PrefixSharing | undefined;
   /** Settings of joined blocks in the arm's name; empty if there are none. */
   readonly blocks: BlockSettings;
 }

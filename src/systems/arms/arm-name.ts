@@ -14,7 +14,7 @@ export interface ArmName {
 /** Settings of every arm, as help and messages list them. */
 export const armSettingsHelp =
   '@alpha=N, @labels=index|bullet, @placement=chronological|rank|rank-last, @order=stable, @budget=half|all, @template=plain|chat,' +
-  ' @answer-prefix=none|general|item, @store=f16|q8_0|q4_0';
+  ' @answer-prefix=none|general|item, @store=f16|q8_0|q4_0, @share=system|all';
 
 /** Settings of arms that join KV blocks. */
 export const blockSettingsHelp =

@@ -119,6 +119,7 @@ export class ArmRegistry {
     const traits = this.#traits(name, found, alpha, blocks);
     requireInjection(name, definition, settings, traits.injects);
     requireOrder(name, definition, settings, traits.retrieves);
+    requirePrefixCache(name, definition, settings);
     const needs = definition.requires?.(argument, alpha, blocks) ?? [];
     const arm: Arm = {
       traits,
@@ -129,10 +130,15 @@ export class ArmRegistry {
       readsSummary: definition.readsSummary === true,
       open: (parts) => {
         const rules = rulesBy(settings, parts.rules);
-        return definition.open({ ...parts, ...defaults, alpha, keptAs, blocks, rules }, argument);
+        return definition.open(
+          { ...parts, ...defaults, alpha, keptAs, prefixSharing: traits.shares, blocks, rules },
+          argument,
+        );
       },
     };
-    const rulesKey = JSON.stringify(Object.entries({ ...others, alpha: undefined, store: undefined }).sort());
+    const rulesKey = JSON.stringify(
+      Object.entries({ ...others, alpha: undefined, store: undefined, share: undefined }).sort(),
+    );
     return { arm, rulesKey, isBaseline: definition.name === BASELINE };
   }
 
@@ -147,6 +153,7 @@ export class ArmRegistry {
       equivalence: isQuantised && traits.equivalence !== 'none' ? 'tokens' : traits.equivalence,
       // With settings it is a different arm, and its comparison was not planned.
       ...(isPlain ? {} : { control: null, comparison: 'exploratory' }),
+      ...(settings.share === undefined ? {} : { shares: settings.share }),
       name,
       base,
       settings,
@@ -209,6 +216,13 @@ function requireOrder(
   if (readsSummary || (retrieves !== 'retrieved' && retrieves !== 'donor')) {
     refuse(`@order is for arms that show retrieved memories one by one, and ${arm} does not`, 'set it on rag or dki');
   }
+}
+
+/** @throws BenchError `bad-option` for `@share` on an arm without a prefix cache */
+function requirePrefixCache(name: string, found: FoundArm['definition'], { share }: ArmSettings): void {
+  if (share === undefined || ownTraits(found, null, 1, {}).shares !== undefined) return;
+  const message = `--arms ${name}: ${found.name} has no prefix cache that users could share`;
+  throw new BenchError('bad-option', message, 'drop @share, or set it on rag-cached');
 }
 
 /** The arm that all others are compared with. */

@@ -53,9 +53,10 @@ export const textArms: readonly ArmDefinition[] = [
       {
         equivalence: 'bitwise',
         comparison: 'planned',
+        shares: 'system',
         summary: 'as rag, reusing the longest prefix shared with any earlier prompt of the user (prefix caching)',
       },
-      ({ openStore }) => ({ prefixCache: openStore }),
+      ({ openStore, prefixSharing }) => ({ prefixCache: openStore, prefixSharing }),
     ),
     requires: () => ['promptCache'],
   },

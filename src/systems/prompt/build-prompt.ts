@@ -306,6 +306,15 @@ export function prefixParts({ info, tokenIds, prefixTokens, ranked }: BuiltPromp
   return { header, lines, suffix: tokenIds.slice(prefixTokens), question, ranked };
 }
 
+/** Roles of the segments before the first text of a user. */
+const SYSTEM_ROLES: readonly PromptSegment['role'][] = ['bos', 'system', 'template', 'memoryHeader'];
+
+/** Tokens of a prompt before the first text of a user: its memories, history or question. */
+export function systemTokens(segments: readonly PromptSegment[]): number {
+  const own = segments.findIndex(({ role }) => !SYSTEM_ROLES.includes(role));
+  return countTokens(segments.slice(0, own));
+}
+
 /** The question's token range in a suffix; if the question is empty, the range of the token before it. */
 export function questionRange(segments: readonly Pick<PromptSegment, 'role' | 'tokenIds'>[]): TokenRange {
   const place = segments.findLastIndex(({ role }) => role === 'query');

@@ -9,6 +9,7 @@ import { meterDifference } from '../../../engine/token-meter.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmIsolation, IsolationProbe } from '../../../store/records/run-probes.ts';
 import type { BenchSystem, ChatRequest } from '../../../systems/memory-system.ts';
+import { systemTokens } from '../../../systems/prompt/build-prompt.ts';
 import type { MemoryKeeper } from '../../../systems/memory-keeper.ts';
 import { statement } from '../../../data/generators/fact-wording.ts';
 
@@ -86,7 +87,7 @@ interface AnswerHooks {
 
 interface Answer {
   readonly text: string;
-  /** True if the engine's meter shows fewer evaluated tokens than the prompt has. */
+  /** True if the engine's meter shows fewer evaluated tokens than the prompt has besides what users of the arm may share. */
   readonly isReused: boolean;
 }
 
@@ -191,11 +192,13 @@ async function probeArm(
     ...doubles.slice(index, index + 1),
     ...strangers.slice(index, index + 1),
   ]);
-  const oneByOne = await answersInTurn(subject, system, round, { onAnswer, signal });
+  const { shares } = traits;
+  const oneByOne = await answersInTurn(subject, { system, shares }, round, { onAnswer, signal });
   let reopened: Answers = new Map();
   if (reopen !== undefined) {
     await using other = reopen();
-    reopened = await answersInTurn(subject, other, [...late, ...strangers.slice(0, late.length)], { onAnswer, signal });
+    const asking = [...late, ...strangers.slice(0, late.length)];
+    reopened = await answersInTurn(subject, { system: other, shares }, asking, { onAnswer, signal });
   }
 
   const hears = (answers: Answers, user: Canary, secret = user.secret): boolean =>
@@ -225,7 +228,7 @@ async function probeArm(
 
 async function answersInTurn(
   subject: IsolationSubject,
-  system: Pick<BenchSystem, 'chat'>,
+  { system, shares }: { readonly system: Pick<BenchSystem, 'chat'>; readonly shares: ArmTraits['shares'] | undefined },
   users: readonly Canary[],
   { onAnswer, signal }: AnswerHooks,
 ): Promise<Answers> {
@@ -234,10 +237,11 @@ async function answersInTurn(
   for (const user of users) {
     const request = await chatRequest(subject, user, signal);
     const before = await engine.meter();
-    const { text, tokens, inputTokens } = await system.chat(request);
+    const { text, tokens, inputTokens, promptInfo } = await system.chat(request);
     signal?.throwIfAborted();
     const { evaluated } = meterDifference(await engine.meter(), before);
-    answers.set(user, { text, isReused: (evaluated ?? tokens.evaluated) < inputTokens });
+    const shared = { none: 0, system: systemTokens(promptInfo.segments), all: inputTokens }[shares ?? 'none'];
+    answers.set(user, { text, isReused: (evaluated ?? tokens.evaluated) < inputTokens - shared });
     onAnswer();
   }
   return answers;

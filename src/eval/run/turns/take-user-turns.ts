@@ -7,6 +7,7 @@ import type { Scores } from '../../../store/records/turn-record.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { memoriesForArm, type MemorySources } from '../../../systems/memories-for-arm.ts';
 import { type ChatRequest, type ChatResponse, nothingRetrieved } from '../../../systems/memory-system.ts';
+import { systemTokens } from '../../../systems/prompt/build-prompt.ts';
 import { isPreference } from '../../../systems/prompt/memory-lines.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
@@ -213,9 +214,7 @@ export class UserTurns {
     // An aborted answer is not a turn.
     signal.throwIfAborted();
     const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
-    const sharedTokens = arm.requires.includes('promptCache')
-      ? this.#prompts.reusedTokens(arm.traits, response.trace.sessionTokens, memoryPrefix(response))
-      : undefined;
+    const sharedTokens = arm.requires.includes('promptCache') ? this.#sharedTokens(arm, response) : undefined;
     return {
       session,
       response,
@@ -224,6 +223,16 @@ export class UserTurns {
       sharedTokens,
       memories: { visible, memories: allowedMemories(arm, request, response), order },
     };
+  }
+
+  /** Tokens that the prompt shares with the user's earlier ones; what was found, if other users may have left it. */
+  #sharedTokens({ traits }: Arm, response: ChatResponse): number {
+    const { inputTokens, promptInfo, tokens, trace } = response;
+    const own = this.#prompts.reusedTokens(traits, trace.sessionTokens, memoryPrefix(response));
+    if (!this.#bench.sharesStore || traits.shares === undefined) return own;
+    const found = inputTokens - tokens.evaluated;
+    const shareable = traits.shares === 'all' ? inputTokens : systemTokens(promptInfo.segments);
+    return found > own && found <= shareable ? found : own;
   }
 
   #score(item: DatasetItem, visible: readonly DatasetMemory[], response: ChatResponse): Scores {
