@@ -14,7 +14,6 @@ import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './
 import type { ConversationLog, LoggedAction } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
 import type { ComputeBlock, Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
-import { chooseAnswerPrefix, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
 import {
   buildPrompt,
   type BuiltPrompt,
@@ -23,7 +22,7 @@ import {
   formFor,
   systemPromptFor,
 } from './prompt/build-prompt.ts';
-import type { PromptForm } from './prompt/prompt-form.ts';
+import { chooseAnswerPrefix, noAnswerPrefix, withPrefix, type PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { KvOperations } from '../kv/kv-operations.ts';

@@ -47,7 +47,11 @@ it('a resumed user finds no KV of the process that was interrupted, in a shared 
       await runBench(smallConfig(folder, { resume: run, kvStore: folder.file(kvStore) }));
     }
     const turns = answeredTurns(config, run);
-    return turns.map(({ arm, itemId, account, tokens }) => [arm, itemId, account.cache, tokens.evaluated]);
+    // The prefix cache is in memory: a user's first question finds the system text of whoever asked before in this process.
+    const compared = turns.filter(({ arm, userId }, at) => {
+      return arm !== 'rag-cached' || turns.findIndex((other) => other.arm === arm && other.userId === userId) !== at;
+    });
+    return compared.map(({ arm, itemId, account, tokens }) => [arm, itemId, account.cache, tokens.evaluated]);
   };
   expect(await caches('broken', 'first')).toEqual(await caches('whole', 'second'));
 });

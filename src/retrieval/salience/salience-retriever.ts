@@ -14,6 +14,7 @@ const DEFAULT_MAX_TOKENS = 1_500;
 /** Options of the strategy. */
 export interface SalienceOptions {
   readonly backend: VectorBackend;
+  /** Tokens of each text, by the model that will read them. */
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
   /** Token budget of a search that sets none, 0 or more. Default 1,500. */
   readonly maxTokens?: number | undefined;

@@ -55,6 +55,7 @@ export interface ColdStore {
   search(group: string, vector: Float32Array, count: number, without: readonly string[]): Promise<ColdHit[]>;
   /** Removes a memory with all its chunks; false if there was none. */
   remove(group: string, memoryId: string): Promise<boolean>;
+  /** Memories of a group. */
   count(group: string): Promise<number>;
   /** Removes everything in the store's namespace; only `close` may follow. */
   drop(): Promise<void>;

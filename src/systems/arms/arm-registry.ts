@@ -3,7 +3,7 @@ import { didYouMean } from '../../base/nearest-name.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { ArmSettings, ArmTraits, Mark } from '../../store/records/arm-traits.ts';
 import type { BenchSystem } from '../memory-system.ts';
-import { noAnswerPrefix } from '../prompt/answer-prefix.ts';
+import { noAnswerPrefix } from '../prompt/prompt-form.ts';
 import type { SystemParts } from '../answer-turn.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { armMark } from './arm-plot-marks.ts';

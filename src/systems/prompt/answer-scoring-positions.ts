@@ -1,7 +1,6 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import { answerLead, answerPrefixSegments } from './answer-prefix.ts';
-import type { FormName } from './prompt-form.ts';
+import { answerLead, answerPrefixSegments, type FormName } from './prompt-form.ts';
 
 export interface AnswerOpening {
   readonly form: FormName;

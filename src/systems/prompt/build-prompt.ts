@@ -8,8 +8,14 @@ import {
   type PromptInfo,
   type PromptSegment,
 } from '../../store/records/prompt-info.ts';
-import { type AnswerPrefixRule } from './answer-prefix.ts';
-import { type QueryLanguage, type PromptForm, type Segment, joinSegments, promptText } from './prompt-form.ts';
+import {
+  type AnswerPrefixRule,
+  type QueryLanguage,
+  type PromptForm,
+  type Segment,
+  joinSegments,
+  promptText,
+} from './prompt-form.ts';
 import { type PromptWriter, selectHistory, selectMemories } from './select-within-budget.ts';
 import {
   type LabelStyle,

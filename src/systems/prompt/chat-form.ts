@@ -3,8 +3,14 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { withoutOpenThought } from '../../engine/generated-text.ts';
 import type { HistoryMessage } from '../../store/records/prompt-info.ts';
-import { answerPrefixSegments } from './answer-prefix.ts';
-import { type FormParts, type PromptForm, type Segment, memoryHeader, oneLine } from './prompt-form.ts';
+import {
+  answerPrefixSegments,
+  type FormParts,
+  type PromptForm,
+  type Segment,
+  memoryHeader,
+  oneLine,
+} from './prompt-form.ts';
 import { type ChatMessage, ChatTemplate } from './chat-template.ts';
 import { plainForm } from './plain-form.ts';
 

@@ -1,7 +1,6 @@
 import { promptTemplates } from '../../config/prompt-templates.ts';
 import type { HistoryMessage } from '../../store/records/prompt-info.ts';
-import { answerPrefixSegments } from './answer-prefix.ts';
-import { type PromptForm, type Segment, fill, memoryHeader } from './prompt-form.ts';
+import { answerPrefixSegments, type PromptForm, type Segment, fill, memoryHeader } from './prompt-form.ts';
 
 const { segments: texts } = promptTemplates;
 

@@ -116,7 +116,7 @@ function settingCanMatter(
     run: makingDiffers && most > 1,
     // Changes when KV is computed, not the cells.
     built: false,
-  share: false,
+    share: false,
   };
   return differingSettings(arm, nearest).some((name) => canMatter[name]);
 }

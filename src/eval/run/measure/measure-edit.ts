@@ -9,7 +9,6 @@ import type { MemorySearchResult, Retriever } from '../../../retrieval/retriever
 import { type EditMeasurement, editWays } from '../../../store/records/suite-measurements.ts';
 import { answerLimits } from '../../../systems/answer-turn.ts';
 import { applyEdit, findValue, type MemoryEdit, storeMemories } from '../../../systems/prefill/memory-edit.ts';
-import { chooseAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {
   buildPrompt,
   type BuiltPrompt,
@@ -18,7 +17,7 @@ import {
   systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
-import { oneLine, type PromptForm } from '../../../systems/prompt/prompt-form.ts';
+import { chooseAnswerPrefix, oneLine, type PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';

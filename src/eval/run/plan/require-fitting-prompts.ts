@@ -12,7 +12,7 @@ import {
   systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
 import { sinkTokens } from '../../../systems/prefill/sink-tokens.ts';
-import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
+import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/prompt-form.ts';
 import { type ChatEngine, openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 

@@ -11,7 +11,7 @@ import {
   prefixParts,
   systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
-import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
+import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/prompt-form.ts';
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerLead, chooseAnswerPrefix, answerPrefixSegments, withPrefix } from './answer-prefix.ts';
+import { answerLead, chooseAnswerPrefix, answerPrefixSegments, withPrefix } from './prompt-form.ts';
 
 const general = 'According to your notes,';
 
