@@ -6,13 +6,11 @@ import { withWorkers } from './number-of-workers.ts';
 it('one process makes a run whose suite has no turns, or whose results are times', () => {
   const workers = (suite: keyof typeof suites, flags: Readonly<Record<string, unknown>> = {}) => {
     const config = loadBenchConfig({ flags: { suite, workers: '3', ...flags }, environment: {} });
-    return withWorkers(config, suites[suite], { canStart: true }).workers;
+    return withWorkers(config, suites[suite], { canStart: false }).workers;
   };
-  expect([workers('main'), workers('retrieval'), workers('edit'), workers('serving')]).toEqual([
-    3,
-    undefined,
-    undefined,
-    undefined,
-  ]);
-  expect(workers('retrieval', { arms: 'rag' })).toBe(3);
+  const oneProcess = ['retrieval', 'edit', 'serving'] as const;
+  expect(oneProcess.map((suite) => workers(suite))).toEqual([undefined, undefined, undefined]);
+  // Others ask for several.
+  expect(() => workers('main')).toThrow('this program starts no workers');
+  expect(() => workers('retrieval', { arms: 'rag' })).toThrow('this program starts no workers');
 });
