@@ -7,7 +7,7 @@ import { formatValue } from '../../base/format-value.ts';
 import { type JsonElement, type JsonElements, jsonElements } from '../stream-json-list.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';
-import { datedTurn } from './dates.ts';
+import { DAY_MS, datedTurn, UNDATED_START_MS } from './dates.ts';
 import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 
 const SHAPE = 'a BEAM file is a list of {conversation_id, chat, probing_questions}; or name the folder of the chats';
@@ -47,9 +47,6 @@ const shortKinds = ['information_extraction', 'knowledge_update', 'multi_session
 const MOST_POINTS = 2;
 /** The gold answer has another name in each kind. */
 const goldFields = ['answer', 'ideal_response', 'ideal_answer', 'ideal_summary', 'expected_compliance'];
-
-const DAY_MS = 86_400_000;
-const FIRST_MS = Date.UTC(2000, 0, 1);
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
@@ -106,7 +103,7 @@ function* messages(value: unknown, at: string): Generator<Message> {
 }
 
 function* readMessages(chat: unknown, userId: string, place: string, notes: ConversionNotes): Generator<SourceMemory> {
-  let [anchorMs, lastMs]: [number | undefined, number] = [undefined, FIRST_MS];
+  let [anchorMs, lastMs]: [number | undefined, number] = [undefined, UNDATED_START_MS];
   for (const { at, message } of messages(chat, `${place}: chat`)) {
     const { role, id, content, time_anchor: anchor } = message;
     if (typeof anchor === 'string' && anchor.trim() !== '') {
@@ -173,7 +170,7 @@ export async function* beamRecords(chats: JsonElements, notes: ConversionNotes):
     const { conversation_id: id, chat, probing_questions: byKind } = checkSchema(chatSchema, value, place);
     const userId = `chat-${id}`;
     const memoryIds = new Set<string>();
-    let latest = FIRST_MS;
+    let latest = UNDATED_START_MS;
     for (const memory of readMessages(chat, userId, place, notes)) {
       memoryIds.add(memory.memoryId!);
       latest = Date.parse(memory.createdAt!);

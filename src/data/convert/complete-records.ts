@@ -8,9 +8,7 @@ import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../record-
 import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';
-
-const DAY_MS = 86_400_000;
-const FIRST_MS = Date.UTC(2000, 0, 1);
+import { DAY_MS, UNDATED_START_MS } from './dates.ts';
 
 type PlacedItem = SourceItem & { readonly evidence: readonly string[] };
 
@@ -110,7 +108,7 @@ export class RecordCompleter {
     const { kind: _, place, userId, memoryId: givenId, content, createdAt: givenTime, ...more } = memory;
     this.#requireAllTimed(memory);
     const user = this.#user(userId);
-    const createdAt = givenTime ?? new Date(FIRST_MS + this.#memories.size * 1000).toISOString();
+    const createdAt = givenTime ?? new Date(UNDATED_START_MS + this.#memories.size * 1000).toISOString();
     const memoryId = givenId?.trim().normalize('NFC') ?? this.#newMemoryId(userId, user);
     const required = { type: 'memory' as const, userId, memoryId, content, createdAt };
     const written = { ...required, ...defined({ ...more, supersedes: more.supersedes?.trim() }) };
@@ -144,7 +142,7 @@ export class RecordCompleter {
     if (givenTime === undefined) {
       this.#notes.add("questions without asked_at are asked a day after their user's last memory", place);
     }
-    const lastMs = Number.isFinite(user.latestMs) ? user.latestMs : FIRST_MS;
+    const lastMs = Number.isFinite(user.latestMs) ? user.latestMs : UNDATED_START_MS;
     const askedAt = givenTime ?? new Date(lastMs + DAY_MS).toISOString();
     const itemId = givenId?.trim().normalize('NFC') ?? `${userId}-q${padded(++user.itemNumber)}`;
     const other = this.#itemPlaces.get(scopedId(userId, itemId));

@@ -5,6 +5,7 @@ import type { JsonElements } from '../stream-json-list.ts';
 import type { SourceMemory, SourceRecord } from './source-record.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';
+import { DAY_MS, UNDATED_START_MS } from './dates.ts';
 
 interface Passage {
   readonly title?: string;
@@ -21,8 +22,7 @@ interface PassageQuestion {
   readonly category?: string | undefined;
 }
 
-const FIRST_MS = Date.UTC(2000, 0, 1);
-const ASKED_MS = FIRST_MS + 86_400_000;
+const ASKED_MS = UNDATED_START_MS + DAY_MS;
 const instant = (ms: number): string => new Date(ms).toISOString();
 
 const question = z.string().regex(/\S/, 'expected a question');
@@ -132,7 +132,7 @@ export function passageMemories(userId: string, passages: readonly Passage[], pl
     userId,
     memoryId: `${userId}-p${String(number + 1).padStart(2, '0')}`,
     content: title.trim() === '' ? text : `${title.trim()}: ${text}`,
-    createdAt: instant(FIRST_MS + number * 1000),
+    createdAt: instant(UNDATED_START_MS + number * 1000),
   })) satisfies SourceMemory[];
 }
 

@@ -103,7 +103,7 @@ test('common and frequent words are those that the lists repeat most', async () 
   }
 });
 
-test('qa: a question of a file among passages of its other users, none of which holds the answer', async () => {
+test('qa: a question of a file among passages that do not hold its answer', async () => {
   const cities = ['Turin', 'Oslo', 'Lima', 'Quito', 'Rabat', 'Turin'];
   const lines = cities.flatMap((city, index) => [
     memory(`p${index}`, { userId: `u${index}`, content: `The smith of house ${index} lives in ${city}.` }),

@@ -104,6 +104,8 @@ function distinct(count: number, draw: () => string): string[] {
 }
 
 const drawKey = (random: SeededRandom) => (): string => `${random.pick(adjectives)}-${random.pick(nouns)}`;
+const drawLetters = (random: SeededRandom, count: number): string =>
+  Array.from({ length: count }, () => String.fromCharCode(97 + random.int(0, 25))).join('');
 const drawNumber = (random: SeededRandom) => (): string => String(random.int(1_000_000, 9_999_999));
 
 const RELATION = 'magic number';
@@ -149,8 +151,7 @@ const HOPS = 4;
 /** A chain of variables: the first is a number, each other is the one before it. */
 async function trackVariables(scope: TaskScope): Promise<Sample> {
   const { random } = scope;
-  const letter = (): string => String.fromCharCode(65 + random.int(0, 25));
-  const names = distinct(HOPS + 1, () => Array.from({ length: 5 }, letter).join(''));
+  const names = distinct(HOPS + 1, () => drawLetters(random, 5).toUpperCase());
   const value = String(random.int(10_000, 99_999));
   const chain = names.map((name, place) => {
     const content =
@@ -179,6 +180,11 @@ function wordLines(names: readonly string[], count: (place: number) => number, s
   }));
 }
 
+function wordSample(most: 'common' | 'frequent', golds: readonly string[], lines: readonly Line[]): Sample {
+  const query = `Which ${golds.length} words are the most ${most} in these lists?`;
+  return { lines, query, golds, asksAll: true, answerPrefix: 'The words are' };
+}
+
 const COMMON = 10;
 /** From this length on, common and other words are repeated more often. */
 const LONG = 4096;
@@ -191,13 +197,7 @@ async function findCommonWords(scope: TaskScope): Promise<Sample> {
   const seed = random.bits();
   const lines = (others: number): Line[] =>
     wordLines(names.slice(0, COMMON + others), (place) => (place < COMMON ? often : seldom), seed);
-  return {
-    lines: lines(await largest(scope, most, lines)),
-    query: `Which ${COMMON} words are the most common in these lists?`,
-    golds: names.slice(0, COMMON),
-    asksAll: true,
-    answerPrefix: 'The words are',
-  };
+  return wordSample('common', names.slice(0, COMMON), lines(await largest(scope, most, lines)));
 }
 
 const FREQUENT = 3;
@@ -207,18 +207,11 @@ const LEAST_FIRST = 17;
 /** Counts of words by rank fall with the square of the rank (zeta distribution with α = 2). */
 async function findFrequentWords(scope: TaskScope): Promise<Sample> {
   const { random, length } = scope;
-  const letter = (): string => String.fromCharCode(97 + random.int(0, 25));
-  const names = distinct(Math.ceil(Math.sqrt(length)) + FREQUENT, () => Array.from({ length: 6 }, letter).join(''));
+  const names = distinct(Math.ceil(Math.sqrt(length)) + FREQUENT, () => drawLetters(random, 6));
   const seed = random.bits();
   const lines = (first: number): Line[] =>
     wordLines(names, (place) => Math.floor((LEAST_FIRST + first) / (place + 1) ** 2), seed);
-  return {
-    lines: lines(await largest(scope, length, lines)),
-    query: `Which ${FREQUENT} words are the most frequent in these lists?`,
-    golds: names.slice(0, FREQUENT),
-    asksAll: true,
-    answerPrefix: 'The words are',
-  };
+  return wordSample('frequent', names.slice(0, FREQUENT), lines(await largest(scope, length, lines)));
 }
 
 /** A question of the given data set among passages of its other users, none of which holds an answer. */
