@@ -78,16 +78,21 @@ export class BlockMemoryTier {
 
   /** Stores a copy, replacing the block of the same key. */
   put(about: OwnedKv, state: SequenceState): SequenceState {
-    if (this.#type === 'f16') return this.#put(about, new ArenaCells(state), false);
-    return this.#put(about, new QuantisedCells(writeQuantised(state, this.#type)), false);
+    const cells = this.#type === 'f16' ? new ArenaCells(state) : new QuantisedCells(writeQuantised(state, this.#type));
+    this.#put(about, cells, false);
+    return readCells(cells);
   }
 
   /** Stores a block from the bytes of its file. @throws BenchError `bad-state` */
   putFile(about: OwnedKv, bytes: Uint8Array, name: string): SequenceState {
-    if (this.#type === 'f16') return this.#put(about, new ArenaCells(readBlockFile(bytes, name)), true);
-    // Throws for bytes that cannot be restored.
-    readQuantised(bytes, name);
-    return this.#put(about, new QuantisedCells(bytes.slice()), true);
+    if (this.#type === 'f16') {
+      const cells = new ArenaCells(readBlockFile(bytes, name));
+      this.#put(about, cells, true);
+      return cells;
+    }
+    const state = readQuantised(bytes, name);
+    this.#put(about, new QuantisedCells(bytes.slice()), true);
+    return state;
   }
 
   /** True while exactly this copy is stored. */
@@ -137,7 +142,7 @@ export class BlockMemoryTier {
     };
   }
 
-  #put({ userId, key, tokens, memoryIds }: OwnedKv, cells: MemoryBlock['cells'], onDisk: boolean): SequenceState {
+  #put({ userId, key, tokens, memoryIds }: OwnedKv, cells: MemoryBlock['cells'], onDisk: boolean): void {
     const id = blockId({ userId, key });
     const before = this.#blocks.get(id);
     if (before !== undefined) this.#moveOut(before);
@@ -147,7 +152,6 @@ export class BlockMemoryTier {
     this.#evictable.use(block);
     this.#evictable.add(block);
     this.#sizeBytes += sizeBytes;
-    return readCells(cells);
   }
 
   #moveOut(block: MemoryBlock): void {
