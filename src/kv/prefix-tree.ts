@@ -1,4 +1,4 @@
-import type { TokenId } from '../engine/token-id.ts';
+import { commonLength, type TokenId } from '../engine/token-id.ts';
 import { type Evictable, type EvictionPolicy, EvictionQueue } from './eviction-queue.ts';
 
 /** How a tree handles the KV of a span of tokens. */
@@ -202,10 +202,8 @@ function sameKind(branch: string, token: TokenId): string {
 
 /** Tokens of a node that a prompt has from its token `start` on, without crossing the end of its shared tokens. */
 function commonTokens<Kv>(node: Node<Kv>, { tokenIds, sharedTokens }: PromptPath, start: number): number {
-  const limit = Math.min(node.tokens, (start < sharedTokens ? sharedTokens : tokenIds.length) - start);
-  let tokens = 0;
-  while (tokens < limit && node.tokenIds[tokens] === tokenIds[start + tokens]) tokens++;
-  return tokens;
+  const end = start < sharedTokens ? sharedTokens : tokenIds.length;
+  return commonLength(node.tokenIds, tokenIds.slice(start, Math.min(end, start + node.tokens)));
 }
 
 function addOwners<Kv>({ owners }: Node<Kv>, texts: readonly OwnedText[], end: number): void {

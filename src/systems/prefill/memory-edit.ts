@@ -1,7 +1,7 @@
 import { lastExactCut, requireCells } from '../../engine/engine-capabilities.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
-import type { TokenId } from '../../engine/token-id.ts';
+import { commonLength, type TokenId } from '../../engine/token-id.ts';
 import { contiguousPositions } from '../../kv/join-blocks.ts';
 import type { EditWay } from '../../store/records/suite-measurements.ts';
 import { type BuiltPrompt, prefixParts } from '../prompt/build-prompt.ts';
@@ -28,11 +28,9 @@ export interface StoredMemories {
 
 type EditContext = Pick<BlockContext, 'engine' | 'session' | 'kv' | 'signal'>;
 
-/** Number of tokens with which all lists begin. */
-function sharedTokens(lists: readonly (readonly TokenId[])[]): number {
-  let count = 0;
-  while (lists.every((ids) => count < ids.length && ids[count] === lists[0]![count])) count++;
-  return count;
+/** Number of tokens with which all three begin. */
+function sharedTokens(text: readonly TokenId[], before: readonly TokenId[], after: readonly TokenId[]): number {
+  return Math.min(commonLength(text, before), commonLength(text, after));
 }
 
 /**
@@ -54,8 +52,8 @@ export async function findValue(
   const at = text.lastIndexOf(oldValue);
   const around = [text.slice(0, at), text.slice(at + oldValue.length)];
   const [front = [], behind = []] = await engine.tokenize(around.map((part) => ({ text: part, as: 'text' })));
-  const start = sharedTokens([front, old, changed]);
-  const shared = sharedTokens([behind, old, changed].map((ids) => ids.toReversed()));
+  const start = sharedTokens(front, old, changed);
+  const shared = sharedTokens(behind.toReversed(), old.toReversed(), changed.toReversed());
   const end = Math.min(shared, old.length - start, changed.length - start);
   return { start: lineStart + start, before: old.length - start - end, after: changed.length - start - end };
 }

@@ -106,7 +106,6 @@ export class PrefixTreePrefill implements PrefillStrategy {
     const placements = others.map((block) => ({ block, position: block.positions[0]!, alpha: 1 }));
     try {
       using joined = kv.join(first!, placements, { rotary: requireCells(engine).rotary });
-      requireTokens(joined.tokenIds, tokenIds.slice(0, end));
       await turn.session.importCells(joined);
       await requireInSession(turn.session, tokenIds.slice(0, end));
       return end;
@@ -126,7 +125,6 @@ export class PrefixTreePrefill implements PrefillStrategy {
     const start = this.#tree.knownTokens(path);
     // An aborted turn has evaluated only a part of the prompt.
     if (start === tokenIds.length || session.tokens.length < tokenIds.length) return;
-    await session.truncate(tokenIds.length);
     using cells = await session.exportCells({ start, end: tokenIds.length });
     try {
       requireTokens(cells.tokenIds, tokenIds.slice(start));

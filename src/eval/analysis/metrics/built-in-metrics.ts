@@ -1,3 +1,4 @@
+import { mean } from '../statistics/observations.ts';
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { AnsweredResult, Scores } from '../../../store/records/turn-record.ts';
 
@@ -90,8 +91,7 @@ const nuggetLogProb: MetricDefinition = {
   ...nats,
   name: 'nuggetLogProb',
   label: 'nuggets',
-  of: ({ observed: { nuggetLogProbabilities: terms = [] } }) =>
-    terms.length === 0 ? null : terms.reduce((sum, term) => sum + term, 0) / terms.length,
+  of: ({ observed: { nuggetLogProbabilities: terms = [] } }) => (terms.length === 0 ? null : mean(terms)),
 };
 
 /** Metrics without a self-test, which are never primary. */
