@@ -17,7 +17,7 @@ test.each([
   [
     'vLLM with a cache outside of it',
     'vllm:prompt_tokens_total 400\nvllm:prefix_cache_hits_total 100\nvllm:external_prefix_cache_hits_total 50\n',
-    { evaluated: 250, reused: 150 },
+    { evaluated: 250, reused: 150, external: 50 },
   ],
   ['vLLM that does not count what it found', 'vllm:prompt_tokens_total 400\n', null],
   ['SGLang', 'sglang:prompt_tokens_total{a="b"} 9\nsglang:cached_tokens_total{a="b"} 4\n', { evaluated: 5, reused: 4 }],

@@ -1,29 +1,35 @@
-import type { PromptTokens } from '../../store/records/prompt-token-audit.ts';
+import { type PromptTokens, sumPromptTokens } from '../../store/records/prompt-token-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { optional } from './server-errors.ts';
 import type { ServerConnection } from './server-connection.ts';
 
-/** Counter names by server program: evaluated or all prompt tokens, and the reused ones (summed). */
-const PROGRAMS: readonly { readonly evaluated?: string; readonly all?: string; readonly reused: readonly string[] }[] =
-  [
-    { evaluated: 'llamacpp:prompt_tokens_total', reused: ['llamacpp:prompt_tokens_cached_total'] },
-    {
-      all: 'vllm:prompt_tokens_total',
-      reused: ['vllm:prefix_cache_hits_total', 'vllm:external_prefix_cache_hits_total'],
-    },
-    { all: 'sglang:prompt_tokens_total', reused: ['sglang:cached_tokens_total'] },
-  ];
+/** Counter names by server program: evaluated or all prompt tokens, and those reused from the server's own cache, and from others. */
+const PROGRAMS: readonly {
+  readonly evaluated?: string;
+  readonly all?: string;
+  readonly local: string;
+  readonly external?: string;
+}[] = [
+  { evaluated: 'llamacpp:prompt_tokens_total', local: 'llamacpp:prompt_tokens_cached_total' },
+  {
+    all: 'vllm:prompt_tokens_total',
+    local: 'vllm:prefix_cache_hits_total',
+    external: 'vllm:external_prefix_cache_hits_total',
+  },
+  { all: 'sglang:prompt_tokens_total', local: 'sglang:cached_tokens_total' },
+];
 
 /** Reads prompt tokens from counters in Prometheus format; null if there are no known counters. */
 export function parsePromptCounters(text: string): PromptTokens | null {
-  for (const { evaluated, all, reused: names } of PROGRAMS) {
+  for (const { evaluated, all, local: localName, external: externalName } of PROGRAMS) {
     const total = counterSum(text, evaluated ?? all!);
     if (total === null) continue;
-    const found = names.map((name) => counterSum(text, name)).filter((value) => value !== null);
-    const reused = found.length === 0 ? null : found.reduce((sum, value) => sum + value, 0);
+    const local = counterSum(text, localName);
+    const external = externalName === undefined ? null : counterSum(text, externalName);
+    const reused = local === null && external === null ? null : (local ?? 0) + (external ?? 0);
     if (evaluated !== undefined) return { evaluated: total, reused };
     // Without reused tokens, evaluated ones cannot be told from all.
-    return reused === null ? null : { evaluated: total - reused, reused };
+    return reused === null ? null : { evaluated: total - reused, reused, ...(external === null ? {} : { external }) };
   }
   return null;
 }
@@ -42,6 +48,5 @@ export async function readPromptCounters(
 }
 
 export function counterDifference(now: PromptTokens, start: PromptTokens): PromptTokens {
-  const reused = now.reused === null || start.reused === null ? null : now.reused - start.reused;
-  return { evaluated: now.evaluated - start.evaluated, reused };
+  return sumPromptTokens(now, start, -1);
 }

@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { auditAgrees, type PromptTokenAudit } from '../../store/records/prompt-token-audit.ts';
+import {
+  auditAgrees,
+  type PromptTokenAudit,
+  type PromptTokens,
+  sumPromptTokens,
+} from '../../store/records/prompt-token-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { ServerConnection } from './server-connection.ts';
 import { counterDifference, readPromptCounters } from './prometheus-prompt-counters.ts';
@@ -11,11 +16,10 @@ export type PromptTokenLedger = Awaited<ReturnType<typeof openPromptTokenLedger>
 /** Sums the prompt tokens reported in a server's answers, to compare with the increase of its counters since opening. */
 export async function openPromptTokenLedger(connection: ServerConnection, options: CallOptions) {
   const start = await readPromptCounters(connection, options);
-  let answers: { readonly evaluated: number; readonly reused: number } | null = { evaluated: 0, reused: 0 };
+  let answers: PromptTokens | null = { evaluated: 0, reused: 0, external: 0 };
   return {
-    add({ evaluated, reused }: { readonly evaluated: number; readonly reused: number }): void {
-      if (answers === null) return;
-      answers = { evaluated: answers.evaluated + evaluated, reused: answers.reused + reused };
+    add(tokens: PromptTokens): void {
+      if (answers !== null) answers = sumPromptTokens(answers, tokens);
     },
     /** Records a lost answer: it is unknown what the server evaluated for it. */
     markLost(): void {

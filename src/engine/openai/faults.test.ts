@@ -243,4 +243,17 @@ describe('a server that fails later', () => {
     const audit = await engine.audit();
     expect(audit!.answers.reused).toBe(audit!.counters.reused! - 16);
   });
+
+  test('says which reused tokens came from a cache outside the server', async () => {
+    await restart({ externalTokens: 16 });
+    await using opened = await openEngine();
+    await using asking = await opened.openSession('a');
+    await asking.evaluate(memories);
+    const before = await opened.audit();
+    await asking.generate(question, { maxTokens: 1 });
+    const after = await opened.audit();
+    expect(after).toMatchObject({ answers: { external: 16 + before!.answers.external! } });
+    expect(after!.counters).toEqual(after!.answers);
+    expect(after!.answers.reused! - before!.answers.reused!).toBe(32);
+  });
 });

@@ -40,7 +40,10 @@ export const completionShape = z.object({
     .object({
       prompt_tokens: count,
       completion_tokens: count.nullish(),
-      prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish(),
+      /** vLLM: `external_cached_tokens` are those of `cached_tokens` that a KV connector brought. */
+      prompt_tokens_details: z
+        .object({ cached_tokens: count.nullish(), external_cached_tokens: count.nullish() })
+        .nullish(),
     })
     .nullish(),
   timings: z.object({ cache_n: count.optional(), prompt_n: count, predicted_n: count.optional() }).nullish(),
@@ -129,14 +132,14 @@ export class PromptSender {
    */
   count({ ids, name }: Prompt, answer: Pick<Completion, 'usage' | 'timings'>): Counts {
     const { errors } = this.server.connection;
-    const { all, cached } = reportedTokens(answer);
+    const { all, cached, external } = reportedTokens(answer);
     if (all === undefined) throw errors.protocol('does not report the number of prompt tokens');
     if (cached === undefined) throw errors.protocol(UNKNOWN_REUSE);
     const lineTokens = name.line.length;
     const length = ids.length + lineTokens;
     if (this.asIds && all !== length) throw errors.protocol(`reports ${all} tokens for a prompt of ${length}`);
     if (cached > all) throw errors.protocol(`reports ${cached} reused of ${all} tokens`);
-    this.#ledger?.add({ evaluated: all - cached, reused: cached });
+    this.#ledger?.add({ evaluated: all - cached, reused: cached, ...(external === undefined ? {} : { external }) });
     // BOS, before the unique line, may be reused under any name and does not count.
     const isLineFound = lineTokens === 0 || cached > this.#opening(ids) + lineTokens;
     const reused = isLineFound ? cached - lineTokens : 0;
@@ -163,11 +166,13 @@ export class PromptSender {
   }
 }
 
-/** All and cached prompt tokens; undefined if the server does not report them. */
+/** All and cached prompt tokens, and the cached ones from outside the server; undefined if the server does not report them. */
 function reportedTokens({ usage, timings }: Pick<Completion, 'usage' | 'timings'>) {
   const found = timings?.cache_n;
+  const details = usage?.prompt_tokens_details;
   return {
     all: usage?.prompt_tokens ?? (found === undefined ? undefined : found + (timings?.prompt_n ?? 0)),
-    cached: usage?.prompt_tokens_details?.cached_tokens ?? found,
+    cached: details?.cached_tokens ?? found,
+    external: details?.external_cached_tokens ?? undefined,
   };
 }

@@ -62,7 +62,7 @@ export function meterPromises(subject: Subject, opened: Opened): void {
     await session.generate(filler(engine, 20), { maxTokens: 4 });
     const audit = await engine.audit();
     if (audit === null) return;
-    expect(audit.counters).toEqual(audit.answers);
+    expect(audit.counters).toMatchObject({ evaluated: audit.answers.evaluated, reused: audit.answers.reused });
     const { evaluated, reused } = await engine.meter();
     expect(audit.answers.evaluated + audit.answers.reused!).toBeGreaterThanOrEqual(evaluated! + reused!);
   });

@@ -30,6 +30,10 @@ it('passes where turns evaluated what prompts and the prefix cache leave, and th
       "the server's answers say 100 evaluated and 64 reused, its counters 100 and 64",
     detects: 'one token in 1 of 4 turns',
   });
+  const { answers, counters } = books(100, 100);
+  const shared = (external: number) => ({ answers: { ...answers, external: 48 }, counters: { ...counters, external } });
+  expect(line(checked(found(11), shared(48))!)).toMatch(/; 48 of the reused came from outside the server$/);
+  expect(checked(found(11), shared(32))!.status).toBe('failed');
   expect(checked(found(26), books(100, 100))!.status).toBe('passed');
   expect(checked(undefined, books(86, 86, null))!.status).toBe('passed');
 });

@@ -1,4 +1,4 @@
-import { auditAgrees } from '../../../store/records/prompt-token-audit.ts';
+import { auditAgrees, type PromptTokenAudit } from '../../../store/records/prompt-token-audit.ts';
 import { type AnsweredResult, evaluatesAsClaimed } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../turns-by-arm.ts';
 import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';
@@ -39,12 +39,17 @@ export const reuse: OptionalCheck = (input) => {
   if (audit === undefined) {
     return undecided('reuse', `${turns}; no server counters confirm it: the server has none, or an answer was lost`);
   }
-  const { answers, counters } = audit;
+  const detects = `one token in 1 of ${plain.length + cached.length} turns`;
+  return decided('reuse', auditAgrees(audit), `${turns}; ${auditText(audit)}`, detects);
+};
+
+function auditText({ answers, counters }: PromptTokenAudit): string {
   const said = `the server's answers say ${answers.evaluated} evaluated and ${answers.reused ?? 'unknown'} reused`;
   const counted = `its counters ${counters.evaluated} and ${counters.reused ?? 'unknown'}`;
-  const detects = `one token in 1 of ${plain.length + cached.length} turns`;
-  return decided('reuse', auditAgrees(audit), `${turns}; ${said}, ${counted}`, detects);
-};
+  const external = answers.external ?? counters.external;
+  const origins = external === undefined ? '' : `; ${external} of the reused came from outside the server`;
+  return `${said}, ${counted}${origins}`;
+}
 
 /** Turns that used a cache in this process, and their faults. */
 function inProcess({ answered, plan, probes }: CheckInput) {
