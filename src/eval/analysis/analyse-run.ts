@@ -22,7 +22,6 @@ import { describeRun, type EndedRun } from './summary/describe-run.ts';
 import { designEffects } from './summary/metric-estimates.ts';
 import { contrastResults } from './summary/planned-contrast.ts';
 import { judgeNotes, judgeResults } from './summary/judge-results.ts';
-import { machineDifferences } from './summary/machine-differences.ts';
 import { hasRandomControls, methodResults } from './summary/kv-method-results.ts';
 import {
   answerPrefixNotes,
@@ -60,20 +59,16 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
   const contrast = contrastResults(shown, run.dataset, { metrics, unknownQuality: unknown, seed });
   return {
     schemaVersion,
-    run: describeRun(
-      run,
-      [
-        ...evidenceNotes(run.dataset, arms),
-        ...metricNotes(shown, metrics),
-        ...retrievalNotes(redacted.answered, probes.retriever ?? {}),
-        ...promptNotes(answered, names),
-        ...answerPrefixNotes(answered, arms, plan.settings),
-        ...exactnessNotes(probes.parity, arms),
-        ...boundNotes(answered, arms),
-        ...(judge === undefined ? [] : judgeNotes(judge)),
-      ],
-      machineDifferences(shown, probes.machines ?? [], { arms, primary: metrics.primary, seed }),
-    ),
+    run: describeRun(run, [
+      ...evidenceNotes(run.dataset, arms),
+      ...metricNotes(shown, metrics),
+      ...retrievalNotes(redacted.answered, probes.retriever ?? {}),
+      ...promptNotes(answered, names),
+      ...answerPrefixNotes(answered, arms, plan.settings),
+      ...exactnessNotes(probes.parity, arms),
+      ...boundNotes(answered, arms),
+      ...(judge === undefined ? [] : judgeNotes(judge)),
+    ]),
     arms: arms.map((arm) => {
       const errors = failed.filter((turn) => turn.arm === arm.name).length;
       return armResults(arm, turnsOfArm(shown, arm.name), errors, shared);

@@ -54,23 +54,15 @@ describe('tables 3 and 3b', () => {
 });
 
 describe('table 1', () => {
-  it('says that times are under load, and of several kinds of machine, and whether these differ', () => {
+  it('says that times are under load, and of several kinds of machine', () => {
     expect(armResultsTable(withRun({ workers: 4 })).notes[0]).toMatch(
       /^Times were measured under load, with 4 workers at once/,
     );
     expect(armResultsTable(runResults).notes.join(' ')).not.toContain('under load');
     const kind = { platform: 'linux-x64', cores: 8, threads: 1, engine: 'e', build: {}, turns: 1 };
     const machines = Object.entries({ old: 30, new: 10 }).map(([cpu, users]) => ({ ...kind, cpu, users }));
-    const tested = (pAdjusted: number) => {
-      const machineDifferences = [{ arm: 'dki', metric: 'exactMatch', means: [1, 0.9], p: pAdjusted, pAdjusted }];
-      return armResultsTable(withRun({ machines, machineDifferences })).notes[0];
-    };
-    const kinds = 'Turns ran on 2 kinds of machine (old, 8 cores: 30 users; new, 8 cores: 10 users)';
-    expect(tested(0.4)).toBe(
-      `${kinds}; the turns of a user ran on one machine. No difference between the machines was found (1 tests, smallest p = 0.40, Holm).`,
-    );
-    expect(tested(0.01)).toMatch(
-      /The machines differ in exactMatch of dki \(p = 0\.010, Holm over 1 tests\): do not pool/,
+    expect(armResultsTable(withRun({ machines })).notes[0]).toBe(
+      'Turns ran on 2 kinds of machine (old, 8 cores: 30 users; new, 8 cores: 10 users); the turns of a user ran on one machine.',
     );
   });
 

@@ -18,20 +18,6 @@ export const machineKind = object({
 });
 export type MachineKind = z.output<typeof machineKind>;
 
-/** Tests whether users of one kind of machine have other values than users of another. */
-const machineDifference = object({
-  arm: z.string(),
-  /** The primary metric, or `ttftLogRatioAll`: ln(TTFT ÷ the baseline's), paired within a user. */
-  metric: z.string(),
-  /** In the order of `machines`; null where no user of that kind has a value. */
-  means: list(z.number().nullable()),
-  /** From 10,000 permutations of users between the machines. */
-  p: z.number(),
-  /** Holm, over all tests of machines. */
-  pAdjusted: z.number(),
-});
-export type MachineDifference = z.output<typeof machineDifference>;
-
 /** The declaration of a metric, which comparisons, verdicts, tables and figures follow. */
 export const metricDeclaration = object({
   /** For programs: `contains`. */
@@ -179,8 +165,6 @@ export const runDescription = object({
   workers: count.exactOptional(),
   /** For merged runs. */
   machines: list(machineKind.unwrap().extend({ users: count }).readonly()).exactOptional(),
-  /** Missing for one kind of machine. */
-  machineDifferences: list(machineDifference).exactOptional(),
 });
 
 export type EvaluatedTokens = z.output<typeof evaluatedTokens>;

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { MachineDifference, RunDescription } from '../../../store/records/run-description.ts';
+import type { RunDescription } from '../../../store/records/run-description.ts';
 import { parityBound } from '../../../store/records/parity-self-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
@@ -27,11 +27,7 @@ export function shownSettings<Settings extends RunDescription['settings']>(setti
 }
 
 /** The description of a run in its results. @param notes on its turns, which follow the stored notes */
-export function describeRun(
-  run: EndedRun,
-  notes: readonly string[],
-  machineDifferences: readonly MachineDifference[] = [],
-): RunDescription {
+export function describeRun(run: EndedRun, notes: readonly string[]): RunDescription {
   const { schemaVersion: _, plan, probes, ...rest } = run;
   return {
     ...rest,
@@ -52,6 +48,5 @@ export function describeRun(
     ...(probes.machines === undefined
       ? {}
       : { machines: probes.machines.map((machine) => ({ ...machine, users: machine.users.length })) }),
-    ...(machineDifferences.length === 0 ? {} : { machineDifferences }),
   };
 }
