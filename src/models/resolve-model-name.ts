@@ -5,11 +5,10 @@ import { didYouMean } from '../base/nearest-name.ts';
 import { randomModelPrefix } from '../config/bench-config.ts';
 import { hubPrefix } from './hub/hub-reference.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from './model-registry.ts';
-import { importedModels } from './import/imported-models.ts';
 
 /**
- * Resolves `--model`: a model that ships becomes its path, another of the registry its `hf:` address, an imported one its
- * path; `hf:` and `random:` names are unchanged; any other name is taken as a path.
+ * Resolves `--model`: a model that ships becomes its path, another of the registry its `hf:` address; `hf:` and `random:` names
+ * are unchanged; any other name is taken as a path.
  * @param isServer keeps an unknown word unchanged, since a server may know it as a model name
  * @throws BenchError `bad-option` for an unknown word, unless `isServer`
  */
@@ -27,13 +26,10 @@ function resolveName(kind: ModelEntry['kind'], name: string, workingFolder: stri
   const entry = entries.find((known) => known.name === name);
   if (entry !== undefined) return shippedPath(entry) ?? (kind === 'embedder' ? name : entry.source);
   if ([randomModelPrefix, hubPrefix].some((prefix) => name.startsWith(prefix))) return name;
-  const imported = importedModels().filter((model) => model.kind === kind);
   const path = resolve(workingFolder, name);
-  const own = imported.find((model) => model.name === name);
-  if (own !== undefined && !existsSync(path)) return own.path;
   if (/[/\\.]/.test(name) || existsSync(path)) return path;
   if (isServer) return name;
-  const known = [...entries, ...imported].map((other) => other.name);
+  const known = entries.map((other) => other.name);
   throw new BenchError(
     'bad-option',
     `--${kind === 'embedder' ? 'embedder' : 'model'}: unknown name "${name}"${didYouMean(name, known)}`,

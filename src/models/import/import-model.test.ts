@@ -7,8 +7,7 @@ import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { embedderEntry, modelCache, modelEntry, sha256 } from '../../../test/fixtures/model-cache.ts';
 import { zipArchive, type ZipEntry } from '../../../test/fixtures/zip-archive.ts';
 import { cacheState, missingFiles, modelFiles, removeModel } from '../model-file-cache.ts';
-import { openImportSource } from './import-source.ts';
-import { importKnownFiles } from './import-model.ts';
+import { importModel } from './import-model.ts';
 
 const cache = modelCache();
 const weights = Buffer.concat([Buffer.from('GGUF'), randomBytes(50_000)]);
@@ -41,8 +40,7 @@ function pipe(path: string): string {
 const wheel = (...entries: readonly ZipEntry[]): string => written('package.whl', zipArchive(entries));
 
 async function imported(path: string): Promise<string[]> {
-  using source = await openImportSource(path);
-  return (await importKnownFiles(source, { registry })).known.map(({ entry, name }) => `${entry.name} ${name}`);
+  return (await importModel(path, { registry })).map(({ entry, name }) => `${entry.name} ${name}`);
 }
 
 describe('an import knows files by their bytes', () => {
@@ -121,11 +119,9 @@ describe('an import refuses', () => {
     expect(cache.names()).toEqual([]);
   });
 
-  it('nothing that it does not know: such a file is left unread', async () => {
+  it('what it does not know: such a file is left unread', async () => {
     const path = wheel({ name: 'big.safetensors', content: weights.subarray(9), statedCrc32: 1 });
-    using source = await openImportSource(path);
-    const others = [{ path: 'big.safetensors' }];
-    expect(await importKnownFiles(source, { registry })).toMatchObject({ known: [], others });
+    await expectFailure(imported(path), 'bad-data', /: holds no model of the registry$/);
   });
 });
 
