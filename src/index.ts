@@ -30,7 +30,14 @@ export type { SequenceScore } from './engine/sequence-score.ts';
 export type { TokenId, TokenRange } from './engine/token-id.ts';
 export type { TokenMeter } from './engine/token-meter.ts';
 
-export { BlockStore, type BlockStoreStats, type DiskTiming, type FoundBlock } from './kv/block-store.ts';
+export {
+  type BlockDisk,
+  BlockStore,
+  type BlockStoreStats,
+  type DiskTiming,
+  type FoundBlock,
+  openBlockStore,
+} from './kv/block-store.ts';
 export { cutCells } from './kv/cut-cells.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
 export { kvKey } from './kv/kv-record.ts';

@@ -1,107 +1,84 @@
-import { kvBytes, type SequenceState } from '../engine/sequence-state.ts';
-import type { StoreType } from '../store/records/prefill-record.ts';
-import { ArenaCells, deletedDuringTurn } from './arena-cells.ts';
-import { readBlockFile, writeBlockFile } from './block-file.ts';
-import { type Evictable, EvictionQueue } from './eviction-queue.ts';
+import { BoundedEntries, type SizedEntry } from './eviction-queue.ts';
 import type { OwnedKv } from './kv-record.ts';
-import { readQuantised, writeQuantised } from './quantised-block.ts';
-import { RotatedKeyCache } from './rotated-key-cache.ts';
 
-/** Share of the memory for rotated keys, which are half as large as their block. */
-const ROTATED_SHARE = 1 / 3;
-
-/** A block in memory. Turns may read its cells until it is erased. */
-export interface MemoryBlock extends OwnedKv, Evictable {
-  readonly cells: ArenaCells | QuantisedCells;
+/** A block as a memory tier holds it. */
+export interface HeldBlock<State, File> {
   readonly sizeBytes: number;
+  /** Its cells, which the caller does not own. @throws BenchError `not-found` after `erase` */
+  read(): State;
+  /** What is written to disk. @throws BenchError `not-found` after `erase` */
+  file(): File;
+  /** Called when it is evicted: running turns can still read its cells. */
+  moveOut(): void;
+  /** Called when it is deleted. */
+  erase(): void;
+}
+
+/** How blocks are held in memory. */
+export interface BlockForm<State, File> {
+  /** Holds a copy of the cells. */
+  hold(state: State): HeldBlock<State, File>;
+  /** Holds a block from its file. @param name of the block, for messages @throws BenchError `bad-state` */
+  holdFile(file: File, name: string): { readonly block: HeldBlock<State, File>; readonly state: State };
+}
+
+/** A stored block, and what was known when it was stored. */
+export interface MemoryBlock<State, File> extends OwnedKv, SizedEntry {
+  readonly held: HeldBlock<State, File>;
   onDisk: boolean;
 }
 
-/** Quantised cells outside the arena; each read returns a dequantised copy. */
-class QuantisedCells {
-  #bytes: Uint8Array<ArrayBuffer> | undefined;
-
-  /** @param bytes from `writeQuantised`, owned by this object from then on */
-  constructor(bytes: Uint8Array<ArrayBuffer>) {
-    this.#bytes = bytes;
-  }
-
-  /** @throws BenchError `not-found` after `erase` */
-  get bytes(): Uint8Array<ArrayBuffer> {
-    if (this.#bytes === undefined) throw deletedDuringTurn();
-    return this.#bytes;
-  }
-
-  erase(): void {
-    this.#bytes?.fill(0);
-    this.#bytes = undefined;
-  }
-}
-
 /** KV blocks in memory, by user and content key. The caller keeps it below its bound by calling `evict`. */
-export class BlockMemoryTier {
-  /** Rotated keys of the blocks; deleted together with their block. */
-  readonly rotated: RotatedKeyCache;
-  readonly #maxBytes: number;
-  readonly #type: StoreType;
-  readonly #blocks = new Map<string, MemoryBlock>();
-  readonly #evictable = new EvictionQueue<MemoryBlock>();
-  #sizeBytes = 0;
+export class BlockMemoryTier<State, File> {
+  readonly #form: BlockForm<State, File>;
+  readonly #blocks: BoundedEntries<MemoryBlock<State, File>>;
   #hits = 0;
   #evicted = 0;
 
-  /** @param memoryBytes bound, including rotated keys @param type number type of stored blocks */
-  constructor(memoryBytes: number, type: StoreType) {
-    const rotatedBytes = Math.floor(memoryBytes * ROTATED_SHARE);
-    this.rotated = new RotatedKeyCache(rotatedBytes);
-    this.#maxBytes = memoryBytes - rotatedBytes;
-    this.#type = type;
+  constructor(maxBytes: number, form: BlockForm<State, File>) {
+    this.#blocks = new BoundedEntries(maxBytes);
+    this.#form = form;
   }
 
   /** The blocks that are not on disk yet. */
-  get unwritten(): MemoryBlock[] {
-    return [...this.#blocks.values()].filter(({ onDisk }) => !onDisk);
+  get unwritten(): MemoryBlock<State, File>[] {
+    return [...this.#blocks].flatMap(([, block]) => (block.onDisk ? [] : block));
   }
 
   /** The block to evict next (cheap to recompute, long unused); undefined while memory is within its bound. */
-  get nextToEvict(): MemoryBlock | undefined {
-    return this.#sizeBytes <= this.#maxBytes ? undefined : this.#evictable.next();
+  get nextToEvict(): MemoryBlock<State, File> | undefined {
+    return this.#blocks.nextToEvict();
   }
 
-  find(userId: string, key: string): SequenceState | undefined {
+  find(userId: string, key: string): State | undefined {
     const block = this.#blocks.get(blockId({ userId, key }));
     if (block === undefined) return undefined;
     this.#hits++;
-    this.#evictable.use(block);
-    return readCells(block.cells);
+    this.#blocks.use(block);
+    return block.held.read();
   }
 
   /** Stores a copy, replacing the block of the same key. */
-  put(about: OwnedKv, state: SequenceState): SequenceState {
-    const cells = this.#type === 'f16' ? new ArenaCells(state) : new QuantisedCells(writeQuantised(state, this.#type));
-    this.#put(about, cells, false);
-    return readCells(cells);
+  put(about: OwnedKv, state: State): State {
+    const held = this.#form.hold(state);
+    this.#put(about, held, false);
+    return held.read();
   }
 
-  /** Stores a block from the bytes of its file. @throws BenchError `bad-state` */
-  putFile(about: OwnedKv, bytes: Uint8Array, name: string): SequenceState {
-    if (this.#type === 'f16') {
-      const cells = new ArenaCells(readBlockFile(bytes, name));
-      this.#put(about, cells, true);
-      return cells;
-    }
-    const state = readQuantised(bytes, name);
-    this.#put(about, new QuantisedCells(bytes.slice()), true);
+  /** Stores a block from its file. @throws BenchError `bad-state` */
+  putFile(about: OwnedKv, file: File, name: string): State {
+    const { block, state } = this.#form.holdFile(file, name);
+    this.#put(about, block, true);
     return state;
   }
 
   /** True while exactly this copy is stored. */
-  holds(block: MemoryBlock): boolean {
+  holds(block: MemoryBlock<State, File>): boolean {
     return this.#blocks.get(blockId(block)) === block;
   }
 
   /** Evicts a block if it is still stored; running turns can still read it. */
-  evict(block: MemoryBlock): void {
+  evict(block: MemoryBlock<State, File>): void {
     if (!this.holds(block)) return;
     this.#moveOut(block);
     this.#evicted++;
@@ -118,66 +95,41 @@ export class BlockMemoryTier {
 
   /** Erases the blocks of a user that contain the memory. @returns how many of them were not on disk */
   forget(userId: string, memoryId: string): number {
-    const affected = [...this.#blocks.values()].filter(
-      (block) => block.userId === userId && block.memoryIds.includes(memoryId),
-    );
-    affected.forEach((block) => this.#erase(block));
+    const affected = [...this.#blocks]
+      .map(([, block]) => block)
+      .filter((block) => block.userId === userId && block.memoryIds.includes(memoryId));
+    for (const block of affected) this.#erase(block);
     return affected.filter(({ onDisk }) => !onDisk).length;
   }
 
   clear(): void {
-    for (const block of this.#blocks.values()) this.#erase(block);
-    this.rotated.clear();
+    for (const [, block] of this.#blocks) this.#erase(block);
   }
 
   /** Counts since opening. */
-  stats() {
-    return {
-      hits: this.#hits,
-      evicted: this.#evicted,
-      entries: this.#blocks.size,
-      sizeBytes: this.#sizeBytes,
-      rotatedBytes: this.rotated.sizeBytes,
-      maxBytes: this.#maxBytes,
-    };
+  stats(): Readonly<Record<'hits' | 'evicted' | 'entries' | 'sizeBytes' | 'maxBytes', number>> {
+    const { size: entries, sizeBytes, maxBytes } = this.#blocks;
+    return { hits: this.#hits, evicted: this.#evicted, entries, sizeBytes, maxBytes };
   }
 
-  #put({ userId, key, tokens, memoryIds }: OwnedKv, cells: MemoryBlock['cells'], onDisk: boolean): void {
+  #put({ userId, key, tokens, memoryIds }: OwnedKv, held: HeldBlock<State, File>, onDisk: boolean): void {
     const id = blockId({ userId, key });
     const before = this.#blocks.get(id);
     if (before !== undefined) this.#moveOut(before);
-    const sizeBytes = cells instanceof QuantisedCells ? cells.bytes.length : kvBytes(cells);
-    const block = { userId, key, tokens, memoryIds, cells, sizeBytes, onDisk, usedAt: 0 };
-    this.#blocks.set(id, block);
-    this.#evictable.use(block);
-    this.#evictable.add(block);
-    this.#sizeBytes += sizeBytes;
+    const block = { userId, key, tokens, memoryIds, held, sizeBytes: held.sizeBytes, onDisk, usedAt: 0 };
+    this.#blocks.use(block);
+    this.#blocks.add(id, block);
   }
 
-  #moveOut(block: MemoryBlock): void {
-    this.#drop(block);
-    if (block.cells instanceof ArenaCells) block.cells.moveOut();
-  }
-
-  #erase(block: MemoryBlock): void {
-    this.#drop(block);
-    block.cells.erase();
-  }
-
-  #drop(block: MemoryBlock): void {
+  #moveOut(block: MemoryBlock<State, File>): void {
     this.#blocks.delete(blockId(block));
-    this.#evictable.delete(block);
-    this.#sizeBytes -= block.sizeBytes;
-    if (block.cells instanceof ArenaCells) this.rotated.forget(block.cells);
+    block.held.moveOut();
   }
-}
 
-export function fileBytes({ cells }: MemoryBlock): Uint8Array<ArrayBuffer> {
-  return cells instanceof QuantisedCells ? cells.bytes : writeBlockFile(cells);
-}
-
-function readCells(cells: MemoryBlock['cells']): SequenceState {
-  return cells instanceof QuantisedCells ? readQuantised(cells.bytes) : cells;
+  #erase(block: MemoryBlock<State, File>): void {
+    this.#blocks.delete(blockId(block));
+    block.held.erase();
+  }
 }
 
 function blockId({ userId, key }: Pick<OwnedKv, 'userId' | 'key'>): string {

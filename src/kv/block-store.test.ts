@@ -7,7 +7,7 @@ import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts
 import { ownedState, type SequenceState } from '../engine/sequence-state.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { writeBlockFile } from './block-file.ts';
-import { BlockStore } from './block-store.ts';
+import { type BlockStore, openBlockStore } from './block-store.ts';
 
 const folder = new StoreFolder();
 
@@ -26,7 +26,7 @@ function block(tokens: number, fill: number): SequenceState {
   });
 }
 
-const open = async (memoryBytes = 1e6): Promise<BlockStore> => new BlockStore(await folder.open(1e6), memoryBytes);
+const open = async (memoryBytes = 1e6): Promise<BlockStore> => openBlockStore(await folder.open(1e6), memoryBytes);
 
 /** Keeps a block of `ann` under the key of that number. */
 const keep = (store: BlockStore, id: number, tokens: number, fill: number, memoryIds: string[] = []): SequenceState =>
@@ -62,7 +62,7 @@ it('writes a block once, and again where the disk was full', async () => {
       await disk.keepBlock(...kept);
     },
   });
-  const store = new BlockStore(full, 1e6);
+  const store = openBlockStore(full, 1e6);
   keep(store, 1, 3, 7, ['m1']);
   await expect(store.settle()).rejects.toMatchObject({ code: 'disk' });
   isFull = false;
@@ -116,7 +116,7 @@ it('forgets a memory on both tiers, its rotated keys too, of that user alone', a
 });
 
 it('writes a block to disk when it leaves memory, where nobody else will look for it', async () => {
-  const store = new BlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
+  const store = openBlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
   keep(store, 1, 6, 1, ['m1']);
   keep(store, 2, 2, 2, ['m2']);
   await store.settle();
@@ -138,7 +138,7 @@ it('writes a block to disk when it leaves memory, where nobody else will look fo
 it('rejects a file that is whole and no block, and counts it as no hit', async () => {
   const disk = await folder.open(1e6);
   await disk.keepBlock({ userId: 'ann', key: key(1), tokens: 3, memoryIds: [] }, Buffer.from('no block at all'));
-  const store = new BlockStore(disk, 1e6);
+  const store = openBlockStore(disk, 1e6);
   expect(await store.find('ann', key(1))).toBeUndefined();
   expect(disk.stats()).toMatchObject({ rejected: 1, hits: 0, misses: 1, entries: 0 });
 });
@@ -180,7 +180,7 @@ it('finds nothing that is forgotten while a block is on its way to or from the d
 });
 
 it('keeps both of two blocks that push each other out of memory at once', async () => {
-  const store = new BlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
+  const store = openBlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
   const ids = [1, 2, 3, 4, 5];
   await Promise.all(
     ids.map(async (id) => {

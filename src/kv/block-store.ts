@@ -1,22 +1,35 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
-import { BlockMemoryTier, fileBytes, type MemoryBlock } from './block-memory-tier.ts';
-import type { OwnedKv } from './kv-record.ts';
+import { BlockMemoryTier, type MemoryBlock } from './block-memory-tier.ts';
+import { arenaBlocks, quantisedBlocks } from './held-blocks.ts';
+import type { AboutKv, OwnedKv } from './kv-record.ts';
 import type { KvStore, KvStoreStats } from './kv-disk-store.ts';
-import type { RotatedKeyCache } from './rotated-key-cache.ts';
+import { RotatedKeyCache } from './rotated-key-cache.ts';
+
+/** Share of the memory for rotated keys, which are half as large as their block. */
+const ROTATED_SHARE = 1 / 3;
 
 /** A block, and the tier in which it was found. */
-export interface FoundBlock {
+export interface FoundBlock<State> {
   /** Owned by the store: disposing of it does nothing. */
-  readonly state: SequenceState;
+  readonly state: State;
   readonly tier: 'memory' | 'disk';
 }
 
 /** Counts since the store was opened, by tier. */
 export interface BlockStoreStats {
-  readonly memory: Readonly<ReturnType<BlockMemoryTier['stats']>>;
+  readonly memory: ReturnType<BlockMemoryTier<never, never>['stats']> & { readonly rotatedBytes: number };
   readonly disk: KvStoreStats;
+}
+
+/** Where a block store keeps blocks that do not fit into memory: a `KvStore`, or a simulated one. */
+export interface BlockDisk<File> extends Pick<
+  KvStore,
+  'reject' | 'discard' | 'countRejected' | 'forgetMemory' | 'clear' | 'stats'
+> {
+  findBlock(userId: string, key: string): Promise<(AboutKv & { readonly bytes: File }) | undefined>;
+  keepBlock(about: OwnedKv, bytes: File): Promise<void>;
 }
 
 /**
@@ -38,7 +51,7 @@ export type DiskTiming = 'at-once' | 'when-evicted';
  * declare const key: string;
  * declare const header: readonly number[];
  * declare const line: readonly number[];
- * using blocks = new BlockStore(store, 2 ** 28);
+ * using blocks = openBlockStore(store, 2 ** 28);
  * let block = (await blocks.find('ann', key))?.state;
  * if (block === undefined) {
  *   await session.evaluate([...header, ...line]);
@@ -48,30 +61,29 @@ export type DiskTiming = 'at-once' | 'when-evicted';
  * // After the answer:
  * await blocks.settle();
  */
-export class BlockStore implements Disposable {
-  readonly #disk: KvStore;
-  readonly #memory: BlockMemoryTier;
+export class BlockStore<State = SequenceState, File = Uint8Array<ArrayBuffer>> implements Disposable {
+  /** Rotated keys of the blocks in memory; deleted together with their block. */
+  readonly rotated: RotatedKeyCache;
+  readonly #disk: BlockDisk<File>;
+  readonly #memory: BlockMemoryTier<State, File>;
   readonly #timing: DiskTiming;
   /** Number of deletions. If it changes while a block is read from disk, the block may contain a deleted memory. */
   #forgotten = 0;
 
-  /**
-   * @param memoryBytes bound of the memory tier, including rotated keys
-   * @param type number type on both tiers; quantised blocks are dequantised each time they are found
-   */
-  constructor(store: KvStore, memoryBytes: number, timing: DiskTiming = 'at-once', type: StoreType = 'f16') {
-    this.#disk = store;
-    this.#memory = new BlockMemoryTier(memoryBytes, type);
+  constructor(
+    disk: BlockDisk<File>,
+    memory: BlockMemoryTier<State, File>,
+    timing: DiskTiming,
+    rotated = new RotatedKeyCache(0),
+  ) {
+    this.#disk = disk;
+    this.#memory = memory;
     this.#timing = timing;
-  }
-
-  /** Rotated keys of the blocks in memory; deleted together with their block. */
-  get rotated(): RotatedKeyCache {
-    return this.#memory.rotated;
+    this.rotated = rotated;
   }
 
   /** Finds a block, and loads it into memory if it is on disk. @throws BenchError `disk` */
-  async find(userId: string, key: string): Promise<FoundBlock | undefined> {
+  async find(userId: string, key: string): Promise<FoundBlock<State> | undefined> {
     const inMemory = this.#memory.find(userId, key);
     if (inMemory !== undefined) return { state: inMemory, tier: 'memory' };
     const forgotten = this.#forgotten;
@@ -93,7 +105,7 @@ export class BlockStore implements Disposable {
    * Stores a copy of a block, only in memory until `settle` is called.
    * @returns the copy, with quantisation losses if the store quantises; the given state may be disposed of
    */
-  keep(about: OwnedKv, state: SequenceState): SequenceState {
+  keep(about: OwnedKv, state: State): State {
     return this.#memory.put(about, state);
   }
 
@@ -140,23 +152,48 @@ export class BlockStore implements Disposable {
   [Symbol.dispose](): void {
     this.#forgotten++;
     this.#memory.clear();
+    this.rotated.clear();
   }
 
   /** Counts of both tiers since the store was opened. */
   stats(): BlockStoreStats {
-    return { memory: this.#memory.stats(), disk: this.#disk.stats() };
+    const memory = { ...this.#memory.stats(), rotatedBytes: this.rotated.sizeBytes };
+    return { memory, disk: this.#disk.stats() };
   }
 
-  async #write(block: MemoryBlock): Promise<void> {
+  async #write(block: MemoryBlock<State, File>): Promise<void> {
     // It may have been deleted since.
     if (!this.#memory.holds(block)) return;
     // Set before the write, so that a deletion during the write counts the block once, as one on disk.
     block.onDisk = true;
     try {
-      await this.#disk.keepBlock(block, fileBytes(block));
+      await this.#disk.keepBlock(block, block.held.file());
     } catch (error) {
       block.onDisk = false;
       throw error;
     }
   }
+}
+
+/** Bytes of the blocks, and of their rotated keys, in a memory tier. */
+export function shareMemory(memoryBytes: number): Readonly<Record<'blocks' | 'rotated', number>> {
+  const rotated = Math.floor(memoryBytes * ROTATED_SHARE);
+  return { blocks: memoryBytes - rotated, rotated };
+}
+
+/**
+ * Opens a store of blocks in memory and on disk.
+ * @param memoryBytes bound of the memory tier, including rotated keys
+ * @param type number type on both tiers; quantised blocks are dequantised each time they are found
+ */
+export function openBlockStore(
+  disk: KvStore,
+  memoryBytes: number,
+  timing: DiskTiming = 'at-once',
+  type: StoreType = 'f16',
+): BlockStore {
+  const share = shareMemory(memoryBytes);
+  const rotated = new RotatedKeyCache(share.rotated);
+  const memory = new BlockMemoryTier(share.blocks, type === 'f16' ? arenaBlocks(rotated) : quantisedBlocks(type));
+  return new BlockStore<SequenceState, Uint8Array<ArrayBuffer>>(disk, memory, timing, rotated);
 }

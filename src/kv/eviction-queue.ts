@@ -83,3 +83,66 @@ export class EvictionQueue<Entry extends Evictable> {
     return this.#policy === 'lru' ? usedAt : tokens / (this.#clock - usedAt + 1);
   }
 }
+
+export interface SizedEntry extends Evictable {
+  readonly sizeBytes: number;
+}
+
+/** Entries by id, with one bound in bytes for all. They may exceed it until the caller evicts. */
+export class BoundedEntries<Entry extends SizedEntry> {
+  readonly maxBytes: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #evictable: EvictionQueue<Entry>;
+  #sizeBytes = 0;
+
+  constructor(maxBytes: number, policy?: EvictionPolicy) {
+    this.maxBytes = maxBytes;
+    this.#evictable = new EvictionQueue(policy);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  get(id: string): Entry | undefined {
+    return this.#entries.get(id);
+  }
+
+  [Symbol.iterator](): MapIterator<[string, Entry]> {
+    return this.#entries[Symbol.iterator]();
+  }
+
+  /** Notes a use of an entry. */
+  use(entry: Entry): void {
+    this.#evictable.use(entry);
+  }
+
+  /** Adds an entry, last used at its `usedAt`. No entry may have its id. */
+  add(id: string, entry: Entry): void {
+    this.#entries.set(id, entry);
+    this.#evictable.add(entry);
+    this.#sizeBytes += entry.sizeBytes;
+  }
+
+  delete(id: string): Entry | undefined {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(id);
+    this.#evictable.delete(entry);
+    this.#sizeBytes -= entry.sizeBytes;
+    return entry;
+  }
+
+  /** The entry to evict next; undefined within the bound. @param spared an entry that is not evicted */
+  nextToEvict(spared?: Entry): Entry | undefined {
+    return this.#sizeBytes <= this.maxBytes ? undefined : this.#evictable.next(spared);
+  }
+}

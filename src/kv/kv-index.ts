@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Evictable, EvictionQueue } from './eviction-queue.ts';
+import { BoundedEntries, type SizedEntry } from './eviction-queue.ts';
 import type { KvEntry } from './kv-record.ts';
 import { UserFolder, type OrphanedCheckpoint } from './user-folder.ts';
 
 /** Longer than the resolution of modification times in any file system except FAT (2 s). */
 const CLOCK_TICK_MS = 100;
 
-interface KnownEntry extends Readonly<KvEntry>, Evictable {
+interface KnownEntry extends Readonly<KvEntry>, SizedEntry {
   readonly folder: UserFolder;
 }
 
@@ -18,18 +18,15 @@ interface KnownEntry extends Readonly<KvEntry>, Evictable {
  */
 export class KvIndex {
   readonly #root: string;
-  readonly #maxBytes: number;
-  readonly #entries = new Map<string, KnownEntry>();
+  readonly #entries: BoundedEntries<KnownEntry>;
   /** Modification time of each folder when it was last read, by path. */
   readonly #readAt = new Map<string, number>();
-  readonly #evictable = new EvictionQueue<KnownEntry>();
-  #sizeBytes = 0;
   /** Number of entries deleted to stay within the bound. */
   evicted = 0;
 
   constructor(root: string, maxBytes: number) {
     this.#root = root;
-    this.#maxBytes = maxBytes;
+    this.#entries = new BoundedEntries(maxBytes);
   }
 
   get size(): number {
@@ -37,7 +34,7 @@ export class KvIndex {
   }
 
   get sizeBytes(): number {
-    return this.#sizeBytes;
+    return this.#entries.sizeBytes;
   }
 
   /** The folder of a user, named by a hash, so that no user text becomes a file name. */
@@ -66,7 +63,7 @@ export class KvIndex {
 
   /** Notes that a key has no entry. */
   wasMissed(folder: UserFolder, key: string): void {
-    this.#forget(entryId(folder, key));
+    this.#entries.delete(entryId(folder, key));
   }
 
   /** Reads every folder that has changed since it was last read. */
@@ -94,40 +91,27 @@ export class KvIndex {
 
   /** Deletes the entry of a key, written by any process. */
   remove(folder: UserFolder, key: string): OrphanedCheckpoint[] {
-    this.#forget(entryId(folder, key));
+    this.#entries.delete(entryId(folder, key));
     return folder.remove(key);
   }
 
   /** Deletes the entry of a key unless another process has replaced the one that this process knows. */
   removeKnown(folder: UserFolder, key: string): OrphanedCheckpoint[] {
-    const known = this.#entries.get(entryId(folder, key));
-    this.#forget(entryId(folder, key));
-    return folder.remove(key, known?.payload);
+    return folder.remove(key, this.#entries.delete(entryId(folder, key))?.payload);
   }
 
   #use(folder: UserFolder, entry: KvEntry): KnownEntry {
     const used = this.#know(folder, entry);
-    this.#evictable.use(used);
+    this.#entries.use(used);
     return used;
   }
 
   /** Replaces what was known of an entry, except its last use. */
   #know(folder: UserFolder, entry: KvEntry): KnownEntry {
     const id = entryId(folder, entry.key);
-    const usedAt = this.#forget(id)?.usedAt ?? 0;
+    const usedAt = this.#entries.delete(id)?.usedAt ?? 0;
     const known = { ...entry, folder, usedAt };
-    this.#entries.set(id, known);
-    this.#evictable.add(known);
-    this.#sizeBytes += known.sizeBytes;
-    return known;
-  }
-
-  #forget(id: string): KnownEntry | undefined {
-    const known = this.#entries.get(id);
-    if (known === undefined) return undefined;
-    this.#entries.delete(id);
-    this.#evictable.delete(known);
-    this.#sizeBytes -= known.sizeBytes;
+    this.#entries.add(id, known);
     return known;
   }
 
@@ -135,7 +119,7 @@ export class KvIndex {
     const found = folder.entries(known);
     const ids = new Set(found.entries.map(({ key }) => entryId(folder, key)));
     for (const [id, entry] of this.#entries) {
-      if (entry.folder.path === folder.path && !ids.has(id)) this.#forget(id);
+      if (entry.folder.path === folder.path && !ids.has(id)) this.#entries.delete(id);
     }
     for (const entry of found.entries) {
       if (this.#entries.has(entryId(folder, entry.key))) this.#know(folder, entry);
@@ -148,9 +132,7 @@ export class KvIndex {
   /** Evicts down to the bound, but never the newest entry. */
   #evict(newest?: KnownEntry): OrphanedCheckpoint[] {
     const orphans: OrphanedCheckpoint[] = [];
-    while (this.#sizeBytes > this.#maxBytes) {
-      const least = this.#evictable.next(newest);
-      if (least === undefined) break;
+    for (let least = this.#entries.nextToEvict(newest); least; least = this.#entries.nextToEvict(newest)) {
       orphans.push(...this.remove(least.folder, least.key));
       this.evicted++;
     }

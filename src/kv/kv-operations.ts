@@ -1,12 +1,10 @@
 import { readBlockFile } from './block-file.ts';
-import { BlockStore, type DiskTiming } from './block-store.ts';
+import { openBlockStore } from './block-store.ts';
 import { cellDeviations } from './cell-deviations.ts';
 import { cutCells } from './cut-cells.ts';
 import { evictCells } from './evict-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-record.ts';
-import type { StoreType } from '../store/records/prefill-record.ts';
-import type { KvStore } from './kv-disk-store.ts';
 import { meanAttention } from './mean-attention.ts';
 import { repeatHeads } from './repeat-heads.ts';
 import { firstCells, replaceCells } from './copy-arena-cells.ts';
@@ -39,8 +37,7 @@ export const kvOperations = {
   /** Restores quantised cells to 16 bits. */
   restore: readQuantised,
   /** Opens a block store with a memory tier and a disk tier. */
-  openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming, type: StoreType): BlockStore =>
-    new BlockStore(store, memoryBytes, timing, type),
+  openBlocks: openBlockStore,
 };
 
 export type KvOperations = Readonly<typeof kvOperations>;

@@ -6,6 +6,8 @@ export interface SpanKv<Kv> {
   /** Cuts the KV of a span before its token `at`; the given KV is not used afterwards. */
   readonly split: (kv: Kv, at: number) => readonly [Kv, Kv];
   readonly sizeBytes: (kv: Kv) => number;
+  /** Tokens that would be evaluated again, where an id stands for several; default: one for each id. */
+  readonly tokens?: (kv: Kv) => number;
   /** Called for KV that leaves the tree. */
   readonly erase: (kv: Kv) => void;
 }
@@ -84,7 +86,7 @@ export class PrefixTree<Kv> {
     let [parent, end]: [Node<Kv> | null, number] = [null, 0];
     for (const { node, tokens } of this.#walk(path)) {
       end += tokens;
-      parent = tokens < node.tokens && end < path.tokenIds.length ? this.#split(node, tokens, end) : node;
+      parent = tokens < node.tokenIds.length && end < path.tokenIds.length ? this.#split(node, tokens, end) : node;
       addOwners(parent, texts, end);
     }
     for (const next of [path.sharedTokens, path.tokenIds.length].filter((at) => at > end)) {
@@ -124,7 +126,7 @@ export class PrefixTree<Kv> {
       const tokens = commonTokens(node, path, end);
       found.push({ node, tokens });
       end += tokens;
-      node = tokens === node.tokens ? node.children.get(branchAt(path, end)) : undefined;
+      node = tokens === node.tokenIds.length ? node.children.get(branchAt(path, end)) : undefined;
     }
     return found;
   }
@@ -178,7 +180,8 @@ export class PrefixTree<Kv> {
   ): Node<Kv> {
     const sizeBytes = this.#spanKv.sizeBytes(kv);
     const own = { usedAt: 0, owners: new Map<string, number>(), children: new Map<string, Node<Kv>>() };
-    return { ...own, ...about, kv, sizeBytes, tokens: about.tokenIds.length };
+    const tokens = this.#spanKv.tokens?.(kv) ?? about.tokenIds.length;
+    return { ...own, ...about, kv, sizeBytes, tokens };
   }
 
   #evict(): void {
@@ -203,7 +206,7 @@ function sameKind(branch: string, token: TokenId): string {
 /** Tokens of a node that a prompt has from its token `start` on, without crossing the end of its shared tokens. */
 function commonTokens<Kv>(node: Node<Kv>, { tokenIds, sharedTokens }: PromptPath, start: number): number {
   const end = start < sharedTokens ? sharedTokens : tokenIds.length;
-  return commonLength(node.tokenIds, tokenIds.slice(start, Math.min(end, start + node.tokens)));
+  return commonLength(node.tokenIds, tokenIds.slice(start, Math.min(end, start + node.tokenIds.length)));
 }
 
 function addOwners<Kv>({ owners }: Node<Kv>, texts: readonly OwnedText[], end: number): void {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-server-program.ts';
 import { presetModels } from '../../src/models/default-models.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';
-import { BlockStore } from '../../src/kv/block-store.ts';
+import { openBlockStore } from '../../src/kv/block-store.ts';
 import { KvStore } from '../../src/kv/kv-disk-store.ts';
 import { kvOperations } from '../../src/kv/kv-operations.ts';
 import { TestFolder } from './bench-fixture.ts';
@@ -23,7 +23,7 @@ describeLlamaServer('blocks on a server that finds what was truncated', () =>
     const { model } = presetModels;
     await using engine = await opener.open({ model, contextTokens: 256, sessions: 1, threads: 1 });
     await using session = await engine.openSession('test');
-    using store = new BlockStore(await KvStore.open(folder.file('kv'), 2 ** 20, engine), 2 ** 20);
+    using store = openBlockStore(await KvStore.open(folder.file('kv'), 2 ** 20, engine), 2 ** 20);
     const context = {
       engine,
       session,
