@@ -1,0 +1,335 @@
+import { type CutLimits, lastExactCut } from '../../engine/engine-capabilities.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import { BlockMemoryTier } from '../../kv/block-memory-tier.ts';
+import { BlockStore, shareMemory } from '../../kv/block-store.ts';
+import type { EvictionPolicy } from '../../kv/eviction-queue.ts';
+import { PrefixTree, type PromptPath } from '../../kv/prefix-tree.ts';
+import type { TraceSegment } from '../../kv/traffic/trace.ts';
+import { RetrievalCounts } from '../retrieval-counts.ts';
+import { simulatedBlocks, SimulatedDisk, type SimulatedKv } from './simulated-disk.ts';
+
+/** What a prompt consists of, without its text. */
+export interface PromptShape {
+  readonly userId: string;
+  /** Tokens in front of the segments: the same in all prompts. */
+  readonly headerTokens: number;
+  /** Memories, in the order of the prompt. */
+  readonly segments: readonly TraceSegment[];
+  /** Tokens behind the segments. */
+  readonly queryTokens: number;
+  /** Where they are known: a prefix cache then also finds the tokens that two different segments begin with. */
+  readonly tokens?: {
+    readonly ids: readonly TokenId[];
+    /** Tokens at the beginning that all users share. */
+    readonly shared: number;
+  };
+}
+
+/** KV that a turn used, from one tier. */
+export interface LoadedKv {
+  tokens: number;
+  bytes: number;
+  /** Separately stored parts. */
+  parts: number;
+}
+
+/** What a turn evaluates and loads up to its first token. */
+export interface TurnAccess {
+  /** Calls of the engine: so many tokens, behind so many. */
+  readonly evaluations: readonly { readonly tokens: number; readonly behind: number }[];
+  readonly memory: LoadedKv;
+  readonly disk: LoadedKv;
+  /** All KV that the arm wanted was there; for a prefix cache: something was. */
+  readonly hit: boolean;
+}
+
+/** An arm's use of caches, turn by turn, without a model. */
+export interface SimulatedArm {
+  answer(prompt: PromptShape): Promise<TurnAccess>;
+  stats(): CacheStats;
+}
+
+export interface CacheStats {
+  readonly entries: number;
+  readonly evicted: number;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  readonly writtenBytes: number;
+}
+
+/** The engine and the caches that are simulated. */
+export interface SimulatedMachine {
+  readonly limits: CutLimits & { readonly leastTokens: number };
+  /** Bounds of what an arm may keep. `diskBytes` 0: no disk. */
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  /** Bytes of stored KV by its tokens, in memory and on disk. */
+  readonly kvBytes: (tokens: number) => number;
+  readonly fileBytes: (tokens: number) => number;
+  readonly policy?: EvictionPolicy;
+}
+
+export const simulatedArmNames = [
+  'rag',
+  'rag-cached',
+  'rag-cached@order=stable',
+  'dki',
+  'dki@order=stable',
+  'dki-blocks',
+  'dki-blocks@context=previous',
+] as const;
+export type SimulatedArmName = (typeof simulatedArmNames)[number];
+
+export function openSimulatedArm(name: SimulatedArmName, machine: SimulatedMachine): SimulatedArm {
+  switch (name) {
+    case 'rag':
+      return new TextArm();
+    case 'rag-cached':
+      return new PrefixCacheArm(machine);
+    case 'dki':
+      return new ExactPrefixArm(machine);
+    case 'dki-blocks':
+      return new BlocksArm(machine, false);
+    case 'dki-blocks@context=previous':
+      return new BlocksArm(machine, true);
+    default:
+      return new StableOrderArm(openSimulatedArm(name === 'dki@order=stable' ? 'dki' : 'rag-cached', machine));
+  }
+}
+
+const nothingLoaded = (): LoadedKv => ({ tokens: 0, bytes: 0, parts: 0 });
+
+function prefixTokens({ headerTokens, segments }: PromptShape): number {
+  return segments.reduce((sum, { tokens }) => sum + tokens, headerTokens);
+}
+
+class TextArm implements SimulatedArm {
+  async answer(prompt: PromptShape): Promise<TurnAccess> {
+    return asText(prompt);
+  }
+
+  stats(): CacheStats {
+    return { entries: 0, evicted: 0, memoryBytes: 0, diskBytes: 0, writtenBytes: 0 };
+  }
+}
+
+function asText(prompt: PromptShape): TurnAccess {
+  const evaluations = [{ tokens: prefixTokens(prompt) + prompt.queryTokens, behind: 0 }];
+  return { evaluations, memory: nothingLoaded(), disk: nothingLoaded(), hit: false };
+}
+
+/** Shows memories by how often they were retrieved before. */
+class StableOrderArm implements SimulatedArm {
+  readonly #counts = new RetrievalCounts();
+  readonly #arm: SimulatedArm;
+
+  constructor(arm: SimulatedArm) {
+    this.#arm = arm;
+  }
+
+  answer(prompt: PromptShape): Promise<TurnAccess> {
+    const retrieved = prompt.segments.map((segment) => ({ memoryId: segment.id, segment }));
+    const byId = new Map(prompt.segments.map((segment) => [segment.id, segment]));
+    const segments = this.#counts.count(prompt.userId, retrieved).map((id) => byId.get(id)!);
+    return this.#arm.answer({ ...prompt, segments });
+  }
+
+  stats(): CacheStats {
+    return this.#arm.stats();
+  }
+}
+
+interface Span {
+  readonly tokens: number;
+  readonly symbols: readonly number[];
+}
+
+/** `rag-cached`: one radix tree, of token ids or, where they are not known, of a symbol for each segment. */
+class PrefixCacheArm implements SimulatedArm {
+  readonly #machine: SimulatedMachine;
+  readonly #tree: PrefixTree<Span>;
+  readonly #symbols = new Map<string, number>();
+  /** Tokens that each symbol stands for. */
+  readonly #weights: number[] = [];
+
+  constructor(machine: SimulatedMachine) {
+    this.#machine = machine;
+    const kv = {
+      split: ({ symbols }: Span, at: number) =>
+        [this.#span(symbols.slice(0, at)), this.#span(symbols.slice(at))] as const,
+      sizeBytes: ({ tokens }: Span) => machine.kvBytes(tokens),
+      tokens: ({ tokens }: Span) => tokens,
+      erase: () => undefined,
+    };
+    this.#tree = new PrefixTree(machine.memoryBytes, kv, machine.policy);
+  }
+
+  async answer(prompt: PromptShape): Promise<TurnAccess> {
+    const { limits, kvBytes } = this.#machine;
+    const whole = prefixTokens(prompt) + prompt.queryTokens;
+    const path = this.#path(prompt);
+    const spans = this.#tree.match(path);
+    const known = this.#span(
+      path.tokenIds.slice(
+        0,
+        spans.reduce((sum, { tokens }) => sum + tokens, 0),
+      ),
+    ).tokens;
+    const end = lastExactCut(limits, Math.min(known, whole - limits.leastTokens));
+    const found = end < limits.leastTokens ? 0 : end;
+    this.#tree.insert(path, [], (from, to) => this.#span(path.tokenIds.slice(from, to)));
+    return {
+      evaluations: [{ tokens: whole - found, behind: found }],
+      memory: found === 0 ? nothingLoaded() : { tokens: found, bytes: kvBytes(found), parts: spans.length },
+      disk: nothingLoaded(),
+      hit: found > 0,
+    };
+  }
+
+  stats(): CacheStats {
+    const { entries, evicted, sizeBytes } = this.#tree.stats();
+    return { entries, evicted, memoryBytes: sizeBytes, diskBytes: 0, writtenBytes: 0 };
+  }
+
+  #path({ userId: scope, headerTokens, segments, queryTokens, tokens }: PromptShape): PromptPath {
+    if (tokens !== undefined) return { tokenIds: tokens.ids, sharedTokens: tokens.shared, scope };
+    const header = headerTokens === 0 ? [] : [this.#symbol('', headerTokens)];
+    const known = segments.map((segment) => this.#symbol(`${scope}/${segment.id}`, segment.tokens));
+    return { tokenIds: [...header, ...known, this.#newSymbol(queryTokens)], sharedTokens: header.length, scope };
+  }
+
+  #span(symbols: readonly number[]): Span {
+    if (this.#weights.length === 0) return { symbols, tokens: symbols.length };
+    return { symbols, tokens: symbols.reduce((sum, symbol) => sum + this.#weights[symbol]!, 0) };
+  }
+
+  #symbol(name: string, weight: number): number {
+    const symbol = this.#symbols.get(name) ?? this.#newSymbol(weight);
+    this.#symbols.set(name, symbol);
+    return symbol;
+  }
+
+  #newSymbol(weight: number): number {
+    return this.#weights.push(weight) - 1;
+  }
+}
+
+/** KV by content key in memory and on disk. */
+class StoredKv {
+  readonly #machine: SimulatedMachine;
+  readonly #disk: SimulatedDisk;
+  readonly #store: BlockStore<SimulatedKv, SimulatedKv>;
+
+  constructor(machine: SimulatedMachine) {
+    this.#machine = machine;
+    this.#disk = new SimulatedDisk(machine.diskBytes);
+    const memory = new BlockMemoryTier(shareMemory(machine.memoryBytes).blocks, simulatedBlocks);
+    this.#store = new BlockStore(this.#disk, memory, 'when-evicted');
+  }
+
+  /** Finds KV and adds it to what the turn loaded; otherwise keeps it, as computed. @returns whether it was found */
+  async use(
+    userId: string,
+    key: string,
+    tokens: number,
+    loaded: Pick<TurnAccess, 'memory' | 'disk'>,
+  ): Promise<boolean> {
+    const found = await this.#store.find(userId, key);
+    if (found === undefined) {
+      const { kvBytes, fileBytes } = this.#machine;
+      const kv = { tokens, memoryBytes: kvBytes(tokens), diskBytes: fileBytes(tokens) };
+      this.#store.keep({ userId, key, tokens, memoryIds: [] }, kv);
+      return false;
+    }
+    const { state, tier } = found;
+    loaded[tier].tokens += tokens;
+    loaded[tier].bytes += tier === 'disk' ? state.diskBytes : state.memoryBytes;
+    loaded[tier].parts++;
+    return true;
+  }
+
+  /** Called after the answer. */
+  settle(): Promise<void> {
+    return this.#store.settle();
+  }
+
+  stats(): CacheStats {
+    const { memory } = this.#store.stats();
+    const disk = this.#disk.stats();
+    return {
+      entries: this.#machine.diskBytes === 0 ? memory.entries : disk.entries,
+      evicted: this.#machine.diskBytes === 0 ? memory.evicted : disk.evicted,
+      memoryBytes: memory.sizeBytes,
+      diskBytes: disk.sizeBytes,
+      writtenBytes: disk.writtenBytes,
+    };
+  }
+}
+
+/** `dki`: header and memories as one prefix, up to the last exact cut. */
+class ExactPrefixArm implements SimulatedArm {
+  readonly #machine: SimulatedMachine;
+  readonly #stored: StoredKv;
+
+  constructor(machine: SimulatedMachine) {
+    this.#machine = machine;
+    this.#stored = new StoredKv(machine);
+  }
+
+  async answer(prompt: PromptShape): Promise<TurnAccess> {
+    const prefix = prefixTokens(prompt);
+    const stored = lastExactCut(this.#machine.limits, prefix);
+    if (prompt.segments.length === 0 || stored === 0) return asText(prompt);
+    const loaded = { memory: nothingLoaded(), disk: nothingLoaded() };
+    const hit = await this.#stored.use(prompt.userId, prefixKey(prompt, stored), stored, loaded);
+    await this.#stored.settle();
+    const suffix = { tokens: prefix - stored + prompt.queryTokens, behind: stored };
+    return { evaluations: hit ? [suffix] : [{ tokens: stored, behind: 0 }, suffix], ...loaded, hit };
+  }
+
+  stats(): CacheStats {
+    return this.#stored.stats();
+  }
+}
+
+/** Of the first tokens of a prefix; a segment that is cut counts as a whole where its tokens are not known. */
+function prefixKey({ headerTokens, segments, tokens }: PromptShape, stored: number): string {
+  if (tokens !== undefined) return tokens.ids.slice(0, stored).join(' ');
+  let start = headerTokens;
+  const within = segments.filter((segment) => (start += segment.tokens) - segment.tokens < stored);
+  return JSON.stringify(within.map(({ id }) => id));
+}
+
+/** `dki-blocks`: the header and each memory by itself, or behind the memory in front of it. */
+class BlocksArm implements SimulatedArm {
+  readonly #stored: StoredKv;
+  readonly #behindPrevious: boolean;
+
+  constructor(machine: SimulatedMachine, behindPrevious: boolean) {
+    this.#stored = new StoredKv(machine);
+    this.#behindPrevious = behindPrevious;
+  }
+
+  async answer(prompt: PromptShape): Promise<TurnAccess> {
+    const { userId, headerTokens, segments, queryTokens } = prompt;
+    if (segments.length === 0) return asText(prompt);
+    const loaded = { memory: nothingLoaded(), disk: nothingLoaded() };
+    const evaluations: { tokens: number; behind: number }[] = [];
+    if (headerTokens > 0 && !(await this.#stored.use(userId, 'header', headerTokens, loaded)))
+      evaluations.push({ tokens: headerTokens, behind: 0 });
+    for (const [index, { id, tokens }] of segments.entries()) {
+      const previous = this.#behindPrevious ? segments[index - 1] : undefined;
+      const key = previous === undefined ? id : JSON.stringify([previous.id, id]);
+      if (await this.#stored.use(userId, `block ${key}`, tokens, loaded)) continue;
+      evaluations.push({ tokens: (previous?.tokens ?? 0) + tokens, behind: headerTokens });
+    }
+    await this.#stored.settle();
+    const hit = evaluations.length === 0;
+    evaluations.push({ tokens: queryTokens, behind: prefixTokens(prompt) });
+    return { evaluations, ...loaded, hit };
+  }
+
+  stats(): CacheStats {
+    return this.#stored.stats();
+  }
+}
