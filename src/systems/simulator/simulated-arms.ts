@@ -39,6 +39,8 @@ export interface TurnAccess {
   readonly evaluations: readonly { readonly tokens: number; readonly behind: number }[];
   readonly memory: LoadedKv;
   readonly disk: LoadedKv;
+  /** Bytes of KV that are brought into the session in front of the query, whether found or just computed. */
+  readonly importedBytes: number;
   /** All KV that the arm wanted was there; for a prefix cache: something was. */
   readonly hit: boolean;
 }
@@ -115,7 +117,7 @@ class TextArm implements SimulatedArm {
 
 function asText(prompt: PromptShape): TurnAccess {
   const evaluations = [{ tokens: prefixTokens(prompt) + prompt.queryTokens, behind: 0 }];
-  return { evaluations, memory: nothingLoaded(), disk: nothingLoaded(), hit: false };
+  return { evaluations, memory: nothingLoaded(), disk: nothingLoaded(), importedBytes: 0, hit: false };
 }
 
 /** Shows memories by how often they were retrieved before. */
@@ -182,6 +184,7 @@ class PrefixCacheArm implements SimulatedArm {
       evaluations: [{ tokens: whole - found, behind: found }],
       memory: found === 0 ? nothingLoaded() : { tokens: found, bytes: kvBytes(found), parts: spans.length },
       disk: nothingLoaded(),
+      importedBytes: kvBytes(found),
       hit: found > 0,
     };
   }
@@ -284,7 +287,8 @@ class ExactPrefixArm implements SimulatedArm {
     const hit = await this.#stored.use(prompt.userId, prefixKey(prompt, stored), stored, loaded);
     await this.#stored.settle();
     const suffix = { tokens: prefix - stored + prompt.queryTokens, behind: stored };
-    return { evaluations: hit ? [suffix] : [{ tokens: stored, behind: 0 }, suffix], ...loaded, hit };
+    const importedBytes = hit ? this.#machine.kvBytes(stored) : 0;
+    return { evaluations: hit ? [suffix] : [{ tokens: stored, behind: 0 }, suffix], ...loaded, importedBytes, hit };
   }
 
   stats(): CacheStats {
@@ -302,10 +306,12 @@ function prefixKey({ headerTokens, segments, tokens }: PromptShape, stored: numb
 
 /** `dki-blocks`: the header and each memory by itself, or behind the memory in front of it. */
 class BlocksArm implements SimulatedArm {
+  readonly #machine: SimulatedMachine;
   readonly #stored: StoredKv;
   readonly #behindPrevious: boolean;
 
   constructor(machine: SimulatedMachine, behindPrevious: boolean) {
+    this.#machine = machine;
     this.#stored = new StoredKv(machine);
     this.#behindPrevious = behindPrevious;
   }
@@ -325,8 +331,9 @@ class BlocksArm implements SimulatedArm {
     }
     await this.#stored.settle();
     const hit = evaluations.length === 0;
-    evaluations.push({ tokens: queryTokens, behind: prefixTokens(prompt) });
-    return { evaluations, ...loaded, hit };
+    const behind = prefixTokens(prompt);
+    evaluations.push({ tokens: queryTokens, behind });
+    return { evaluations, ...loaded, importedBytes: this.#machine.kvBytes(behind), hit };
   }
 
   stats(): CacheStats {

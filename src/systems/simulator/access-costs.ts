@@ -1,0 +1,78 @@
+import { linearRegression } from 'simple-statistics';
+import { type LengthMeasurement, type LengthStep } from '../../store/records/suite-measurements.ts';
+import type { TurnAccess } from './simulated-arms.ts';
+
+/** A time that grows in proportion, in ms. */
+export interface LinearCost {
+  readonly fixed: number;
+  readonly each: number;
+}
+
+/** What the work of a turn takes on some machine, in ms. */
+export interface AccessCosts {
+  /** Of a call of the engine, of each token in it, and of each pair of such a token and one before it. */
+  readonly evaluate: Readonly<Record<'call' | 'token' | 'pair', number>>;
+  /** Bringing KV from memory into the session: joining and importing, by bytes. */
+  readonly import: LinearCost;
+  /** Finding, reading and verifying KV on disk, by bytes. */
+  readonly read: LinearCost;
+}
+
+/** Time to the first token, in ms, without retrieval and tokenising. */
+export function firstTokenMs({ evaluations, disk, importedBytes }: TurnAccess, costs: AccessCosts): number {
+  const { call, token, pair } = costs.evaluate;
+  const evaluate = evaluations.reduce(
+    (sum, { tokens, behind }) => sum + call + token * tokens + pair * tokens * (behind + tokens / 2),
+    0,
+  );
+  return evaluate + linear(costs.import, importedBytes) + linear(costs.read, disk.bytes);
+}
+
+function linear({ fixed, each }: LinearCost, bytes: number): number {
+  return bytes === 0 ? 0 : fixed + each * bytes;
+}
+
+/** Tokens of suite `length` in front of its memories, and of its query. */
+export interface LengthFrame {
+  readonly headerTokens: number;
+  readonly queryTokens: number;
+}
+
+/** The costs that suite `length` measured, as medians, at two lengths or more. */
+export function costsOfLengths(
+  measured: readonly LengthMeasurement[],
+  { headerTokens, queryTokens }: LengthFrame,
+): AccessCosts {
+  const rows = (way: LengthMeasurement['way'], tier: LengthMeasurement['tier']): LengthMeasurement[] =>
+    measured.filter((row) => row.way === way && row.tier === tier && (row.type ?? 'f16') === 'f16');
+  // Resident: the query alone, behind all others. Text: the memories, then the query as before.
+  const resident = fit(rows('resident', null).map((row) => [headerTokens + row.tokens, stepsMs(row, ['evaluate'])]));
+  const pair = resident.each / queryTokens;
+  const texts = rows('text', null).map((row): [number, number] => {
+    const tokens = headerTokens + row.tokens;
+    const queryMs = resident.fixed + resident.each * tokens;
+    return [tokens, stepsMs(row, ['evaluate']) - queryMs - (pair * tokens ** 2) / 2];
+  });
+  const { each: token } = fit(texts);
+  const call = Math.max(0, resident.fixed - token * queryTokens - (pair * queryTokens ** 2) / 2);
+  const byBytes = (tier: LengthMeasurement['tier'], steps: readonly LengthStep[]) =>
+    fit(rows('blocks', tier).map((row) => [row.bytes, stepsMs(row, steps)]));
+  return {
+    evaluate: { call, token, pair },
+    import: byBytes('memory', ['join', 'import']),
+    read: byBytes('disk', ['find', 'read', 'verify', 'convert']),
+  };
+}
+
+function stepsMs({ repeats }: LengthMeasurement, steps: readonly LengthStep[]): number {
+  const sums = repeats.map(({ steps: ms }) => steps.reduce((sum, step) => sum + ms[step], 0)).sort((a, b) => a - b);
+  return sums[Math.floor(sums.length / 2)]!;
+}
+
+/** The line through points, or through the origin if its fixed part would be negative; nothing costs less than nothing. */
+function fit(points: [number, number][]): LinearCost {
+  const { m, b } = linearRegression(points);
+  if (b >= 0 && m >= 0) return { fixed: b, each: m };
+  const squares = points.reduce((sum, [x]) => sum + x * x, 0);
+  return { fixed: 0, each: Math.max(0, points.reduce((sum, [x, y]) => sum + x * y, 0) / squares) };
+}
