@@ -8,7 +8,7 @@ const MAX_TEXT_BYTES = 8 * 2 ** 20;
 /** More than any context window in use. */
 const MAX_QUERY_BYTES = 128 * 2 ** 10;
 
-const id = z
+export const id = z
   .string()
   // Unicode spellings of one name are equal.
   .normalize('NFC')
@@ -25,7 +25,7 @@ const question = text.refine(
   'expected a question of at most 128 KiB',
 );
 const language = z.string().refine(isLanguageTag, 'expected a language such as en, zh, de or pt-BR');
-const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
+export const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
 
 /** The optional first record of a file: properties of the whole data set. */
 const datasetRecord = z.strictObject({

@@ -1,6 +1,7 @@
 import { and, count, eq, getTableColumns, gt, inArray, or, type SQL, sql } from 'drizzle-orm';
 import type { SelectedFields } from 'drizzle-orm/sqlite-core';
 import { measuredParts, type TurnKey, type TurnRecord, turnRecord, type TurnResult } from './records/turn-record.ts';
+import { type PromptInfo, promptInfo } from './records/prompt-info.ts';
 import { Repository } from './database.ts';
 import { unreadable } from './database-error.ts';
 import { checkStoredRecord } from './check-stored-record.ts';
@@ -25,6 +26,11 @@ interface TurnFilter {
 /** Value of a metric of the calling program for one turn. */
 export type OwnScore = Pick<TurnKey, 'arm' | 'itemId' | 'repeat' | 'turn'> & { readonly value: number };
 
+/** The prompt of an answered turn, with its place in traffic. */
+export interface StoredPrompt extends Pick<TurnRow, 'userId' | 'sessionId' | 'createdAt' | 'generatedTokens'> {
+  readonly prompt: PromptInfo;
+}
+
 const pageSize = 200;
 
 const resultColumns = {
@@ -39,6 +45,17 @@ const resultColumns = {
   measures: sql<string>`${turns.measures}`,
 };
 
+const promptColumns = {
+  id: turns.id,
+  itemId: turns.itemId,
+  userId: turns.userId,
+  sessionId: turns.sessionId,
+  createdAt: turns.createdAt,
+  generatedTokens: turns.generatedTokens,
+  document: turns.document,
+};
+
+type PromptRow = Pick<TurnRow, keyof typeof promptColumns>;
 type ResultRow = Omit<Pick<TurnRow, keyof typeof resultColumns>, 'measures'> & { readonly measures: string };
 
 export class TurnRepository extends Repository {
@@ -73,6 +90,17 @@ export class TurnRepository extends Repository {
   *listForResults(runId: string, filter: TurnFilter = {}): Generator<TurnResult, void, undefined> {
     for (const { id: _, measures, ...key } of this.#pages<ResultRow>(resultColumns, runId, filter)) {
       yield { ...key, ...parseMeasures(measures, this.database.path, key) } as TurnResult;
+    }
+  }
+
+  /** The prompts of an arm's answered turns in the order of writing. @throws BenchError as `listByRun` */
+  *listPrompts(runId: string, arm: string): Generator<StoredPrompt, void, undefined> {
+    for (const { itemId, document, ...row } of this.#pages<PromptRow>(promptColumns, runId, { arm })) {
+      if (document === null) continue;
+      yield {
+        ...row,
+        prompt: checkStoredRecord(promptInfo, document.prompt, `the prompt of item ${itemId}, arm ${arm}`),
+      };
     }
   }
 
