@@ -12,7 +12,7 @@ import { printableJson } from '../render/escape-control-characters.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { missedThreshold, type QualityThreshold, parseQualityThreshold } from '../report/quality-threshold.ts';
 import { writeReport } from '../report/report-files.ts';
-import { renderSummary } from '../report/terminal-summary.ts';
+import { renderAnswer, renderSummary } from '../report/terminal-summary.ts';
 import { baselineArm, primaryArm } from '../report/find-arms-and-comparisons.ts';
 import { openDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/run-results.ts';
@@ -82,7 +82,7 @@ async function runAndReport(
     ...(display === undefined ? {} : { onEstimate: (estimate) => display.note(estimateLine(estimate)) }),
   });
   display?.[Symbol.dispose]();
-  printResults(runs, config.json);
+  printResults(runs, config);
   state.finished = true;
   // The results are printed before the reports are written, which may fail.
   for (const results of runs) {
@@ -111,9 +111,13 @@ export function exitCode(runs: readonly Pick<RunResults, 'checks'>[], missed: re
   return missed.length > 0 ? exitCodes.belowBar : exitCodes.ok;
 }
 
-export function printResults(runs: readonly RunResults[], json: boolean): void {
+export function printResults(
+  runs: readonly RunResults[],
+  { json, verbose }: Pick<BenchConfig, 'json' | 'verbose'>,
+): void {
+  const render = verbose ? renderSummary : renderAnswer;
   if (json) process.stdout.write(printableJson(runs.length === 1 ? runs[0] : { runs }));
-  else process.stdout.write(runs.map((results) => renderSummary(results, terminalPage())).join('\n\n'));
+  else process.stdout.write(runs.map((results) => render(results, terminalPage())).join('\n\n'));
 }
 
 /** Writes the report of one run and prints its path. @returns the stream for more lines about the report */
@@ -125,7 +129,7 @@ export async function writeRunReport(
   using database = openDatabase({ path: db });
   await writeReport(folder, [results], storedOutcomes(database, results.run.id));
   const closing = json ? process.stderr : process.stdout;
-  printLines(['', `report: ${displayPath(folder)}`], closing);
+  printLines(['', `report: ${displayPath(join(folder, 'report.html'))}; all tables here: --verbose`], closing);
   return closing;
 }
 

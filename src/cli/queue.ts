@@ -38,6 +38,7 @@ const UNPLANNED: readonly string[] = [
     'out',
     'db',
     'quiet',
+    'verbose',
     'freshSelfTest',
     'databaseEcho',
     'kvStore',
@@ -89,7 +90,7 @@ export function declare(command: Command): void {
   const merge = add('merge', 'merge the parts of a run into one complete run')
     .argument('[files...]', 'databases of the shards, each of bench --shard i/n; none with --queue')
     .requiredOption('--run <name>', 'name of the run, the same in all files');
-  addConfigOptions(merge, ['queue', 'out', 'db', 'json']).action(mergeRunParts);
+  addConfigOptions(merge, ['queue', 'out', 'db', 'json', 'verbose']).action(mergeRunParts);
 }
 
 /** Opens the queue that `--queue` names. @throws BenchError `bad-option` without one, or for an invalid address */
@@ -209,7 +210,7 @@ async function mergeRunParts(
     throw new BenchError('bad-option', 'nothing to merge', hint);
   }
   const merged = files.length === 0 ? [await mergeQueuedRun(run, config)] : mergeFiles(files, run, config);
-  printResults(merged, config.json);
+  printResults(merged, config);
   for (const results of merged) await writeRunReport(config, results);
   process.exitCode = checksFailed(merged) ? exitCodes.checkFailed : exitCodes.ok;
 }

@@ -307,6 +307,7 @@ const output = {
   freshSelfTest: toggle(
     'test the model again, even if a result of the same model, program and machine is stored',
   ).default(false),
+  verbose: toggle('print all tables of the suite, not only the first answer').default(false),
   quiet: toggle('print no progress').default(false),
   databaseEcho: toggle('write every SQL statement to standard error').default(false),
 };

@@ -61,9 +61,20 @@ function colourMark(text: string, page: Terminal): string {
   return text.startsWith('✗') ? coloured(text, 'red', page) : text;
 }
 
-/** Renders a table for a terminal, within the width of the page; blocks that are too wide are split. */
-export function renderTerminal(table: Table, page: Terminal): string {
-  const labelWidth = Math.max(textWidth(table.rowHeading), ...table.rows.map(({ label }) => textWidth(label)));
+const labelColumnWidth = ({ rowHeading, rows }: Table): number =>
+  Math.max(textWidth(rowHeading), ...rows.map(({ label }) => textWidth(label)));
+
+/** Width of the widest block in columns of the terminal, if no block is split. */
+export function tableWidth(table: Table): number {
+  const widths = table.blocks.map(({ columns }) =>
+    columns.reduce((sum, column) => sum + columnWidth(table, column), 0),
+  );
+  return labelColumnWidth(table) + Math.max(0, ...widths);
+}
+
+/** Renders a table for a terminal, within the width of the page; blocks that are too wide are split. @param spacing `close`: no empty lines */
+export function renderTerminal(table: Table, page: Terminal, spacing: 'apart' | 'close' = 'apart'): string {
+  const labelWidth = labelColumnWidth(table);
   const caption = wrapText(printable(table.caption), page.width).map((line) => emphasised(line, page));
   const notes = wrapText(printable(table.notes.join(' ')), page.width).join('\n');
   return `${[
@@ -72,5 +83,5 @@ export function renderTerminal(table: Table, page: Terminal): string {
       .flatMap((block) => splitBlock(table, block, labelWidth, page))
       .map((block) => draw(table, block, labelWidth, page)),
     ...(table.notes.length === 0 ? [] : [notes]),
-  ].join('\n\n')}\n`;
+  ].join(spacing === 'close' ? '\n' : '\n\n')}\n`;
 }

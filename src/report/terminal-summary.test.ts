@@ -1,9 +1,60 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
-import { profileLine, renderSummary } from './terminal-summary.ts';
+import { profileLine, renderAnswer, renderSummary } from './terminal-summary.ts';
 import { textWidth } from '../render/wrap-text.ts';
 
 const page = { width: 80, colour: false };
+
+describe('the first answer of a run', () => {
+  const lines = (results: typeof runResults) => renderAnswer(results, page).trimEnd().split('\n');
+
+  it('is a sentence, a table of at most eight lines, and the checks, in 80 columns', () => {
+    const shown = lines(runResults);
+    expect(shown.length).toBeLessThanOrEqual(23);
+    for (const line of shown) expect(textWidth(line)).toBeLessThanOrEqual(80);
+    expect(shown.join(' ')).toContain('Against rag, dki gives the same answers bit by bit on 320 of 320 items');
+    expect(shown.filter((line) => /^(arm|rag|dki)/.test(line))).toEqual([
+      'arm  right   Δ vs rag         TTFT ÷ rag',
+      'rag   97.2          –                  –',
+      'dki   97.2  identical  0.41 [0.40, 0.42]',
+    ]);
+    expect(shown.at(-1)).toBe('2 of 3 checks passed, 1 not decided in this run: isolation');
+  });
+
+  it('has at most seven arms, and marks what was lost, and leaves the intervals of times out where names are long', () => {
+    const [rag, dki] = runResults.arms;
+    const names = Array.from({ length: 9 }, (_, index) => `dki-blocks@sink=${index}`);
+    const many = names.map((arm) => ({ ...dki!, arm, traits: { ...dki!.traits, comparison: 'planned' as const } }));
+    const comparisons = names.flatMap((a) =>
+      runResults.comparisons
+        .slice(0, 3)
+        .map((one) => ({ ...one, a, delta: -0.1, low: -0.2, high: -0.05, verdict: 'lost' as const })),
+    );
+    const table = lines({ ...runResults, arms: [rag!, ...many], comparisons }).filter((line) =>
+      /^dki-\S+@\S+ {2}/.test(line),
+    );
+    expect(table).toHaveLength(6);
+    expect(table[0]).toContain('✗ −10.0 [−20.0, −5.0]');
+    const long = comparisons.map((one) => ({ ...one, a: one.a.replace('@', '@labels=bullet@context=none@') }));
+    const renamed = many.map((one) => ({ ...one, arm: one.arm.replace('@', '@labels=bullet@context=none@') }));
+    expect(lines({ ...runResults, arms: [rag!, ...renamed], comparisons: long }).join('\n')).toMatch(/ 0\.90$/m);
+  });
+
+  it('shows a failed check with its evidence, and no table of a model that answers nothing', () => {
+    const check = { check: 'negative controls', status: 'failed', evidence: 'none 12 %' } as const;
+    const shown = lines({ ...runResults, checks: [check] });
+    expect(shown.slice(-3)).toEqual([
+      'NOT PROVEN: check negative controls failed. Do not quote these numbers.',
+      '✗ negative controls: none 12 %',
+      '0 of 1 checks passed',
+    ]);
+    const silent = runResults.arms.map((arm) => ({
+      ...arm,
+      metrics: { ...arm.metrics, exactMatch: { ...arm.metrics.exactMatch!, mean: 0 } },
+    }));
+    expect(lines({ ...runResults, arms: silent }).join('\n')).not.toContain('TTFT ÷');
+  });
+});
 
 describe('the end of a run', () => {
   it('says where the time went', () => {

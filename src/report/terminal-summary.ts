@@ -1,16 +1,20 @@
-import type { RunResults } from '../store/records/run-results.ts';
+import type { CheckResult, RunResults } from '../store/records/run-results.ts';
 import { answersNothing, lackOfProof } from './validity-caveats.ts';
 import { comparisonsTables } from './tables/arm-comparisons-tables.ts';
+import { answerTable } from './tables/answer-table.ts';
 import { checksTable } from './tables/checks-table.ts';
+import type { Table } from '../render/table.ts';
 import { printable } from '../render/escape-control-characters.ts';
-import { renderTerminal } from '../render/table-terminal.ts';
+import { renderTerminal, tableWidth } from '../render/table-terminal.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { phrasingTable } from './tables/breakdown-tables.ts';
 import { namesItsMetric } from './metric-display.ts';
 import { shownTables } from './tables/report-tables.ts';
 import { formatNumber } from '../render/format-number.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
-import { verdictSentences } from './verdict-sentences.ts';
+import { reportFigures } from './figures/report-figures.ts';
+import { headline } from './headline.ts';
+import { modelSize, verdictSentences } from './verdict-sentences.ts';
 
 /** Table that only the report shows, unless the data name their metric. */
 const GOLD_COMPARISON = 'comparisons-gold-log-prob';
@@ -45,8 +49,78 @@ function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profil
   return [parts.join(', ')];
 }
 
+/** Evidence of a failed check beyond this is in the report. */
+const MAX_EVIDENCE = 300;
+const MAX_ROWS = 7;
+const BUSY = 'the machine is busy';
+
+/** The finding of a suite's first figure, else the first sentence on an arm; undefined where neither says something. */
+function firstFinding(results: RunResults): string | undefined {
+  const [figure] = results.run.suite === 'main' ? [] : reportFigures(results);
+  return figure === undefined ? headline(results)[0] : `${figure.title.replace(/^Figure \w+\. /, '')}.`;
+}
+
+/** `14 of 14 checks passed`, with the names of the undecided if they fit, and the failed ones with their evidence. */
+function checksLines({ checks }: Pick<RunResults, 'checks'>, page: Terminal): string[] {
+  const having = (wanted: CheckResult['status']) => checks.filter(({ status }) => status === wanted);
+  const failed = having('failed').flatMap(({ check, evidence }) =>
+    hangingText('✗ ', printable(`${check}: ${evidence.slice(0, MAX_EVIDENCE)}`), page.width),
+  );
+  const undecided = having('undecided').map(({ check }) => check);
+  const passed = `${having('passed').length} of ${checks.length} checks passed`;
+  const count = undecided.length === 0 ? passed : `${passed}, ${undecided.length} not decided in this run`;
+  const named = `${count}: ${undecided.join(', ')}`;
+  return [
+    ...failed.map((line) => coloured(line, 'red', page)),
+    undecided.length > 0 && named.length <= page.width ? named : count,
+  ];
+}
+
+/** The first columns and rows of a table, as many as fit. */
+function firstPart(table: Table, page: Terminal): Table {
+  const [block] = table.blocks;
+  const rows = table.rows.slice(0, MAX_ROWS);
+  const cut = (count: number): Table => ({
+    ...table,
+    rows,
+    notes: [],
+    blocks: [{ columns: block!.columns.slice(0, count) }],
+  });
+  const counts = block!.columns.map((_, index) => block!.columns.length - index);
+  return cut(counts.find((count) => tableWidth(cut(count)) <= page.width) ?? 1);
+}
+
+/** The table of arms or, without arms to compare, the suite's own; undefined without any. */
+function firstTable(results: RunResults, page: Terminal): Table | undefined {
+  if (answersNothing(results) !== undefined) return undefined;
+  const wide = answerTable(results);
+  if (wide !== undefined) return tableWidth(wide) <= page.width ? wide : answerTable(results, false);
+  const [own] = shownTables(results).filter(({ blocks, rows }) => blocks.length > 0 && rows.length > 0);
+  return own && firstPart(own, page);
+}
+
+/** Renders the first answer of a run for a terminal: what was kept and saved in a sentence and a table, and the checks. */
+export function renderAnswer(results: RunResults, page: Terminal): string {
+  const { run } = results;
+  const [lack, finding] = [lackOfProof(results), firstFinding(results)];
+  const wrapped = (text: string) => wrapText(printable(text), page.width).join('\n');
+  const table = firstTable(results, page);
+  const subject = `${run.name}: ${run.model.name}, ${modelSize(run.model)}, on ${run.dataset.name}`;
+  const blocks = [
+    emphasised(wrapped(subject), page),
+    ...(finding === undefined ? [] : [wrapped(finding)]),
+    ...(table === undefined ? [] : [renderTerminal(table, page, 'close')]),
+    [
+      ...(lack === undefined ? [] : [coloured(wrapped(`${lack}. Do not quote these numbers.`), 'red', page)]),
+      ...checksLines(results, page),
+      ...run.notes.filter((note) => note.startsWith(BUSY)).map(wrapped),
+    ].join('\n'),
+  ];
+  return `${blocks.map((block) => block.trimEnd()).join('\n\n')}\n`;
+}
+
 /**
- * Renders the end of a run for a terminal: tables, comparisons, checks, verdict, times and notes. A run in which the model answers
+ * Renders a whole run for a terminal (`--verbose`): tables, comparisons, checks, verdict, times and notes. A run in which the model answers
  * nothing has no tables of arms here: the report has them.
  */
 export function renderSummary(results: RunResults, page: Terminal): string {

@@ -1,9 +1,10 @@
 import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
-import { formatNumber, formatRatio } from '../render/format-number.ts';
+import { formatNumber } from '../render/format-number.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, prefixCacheArm, primaryArm, findComparison } from './find-arms-and-comparisons.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
 import { categorySentences, contrastSentences } from './category-contrast-sentences.ts';
+import { qualityFinding, ratioText } from './verdict-wording.ts';
 import { findMetric, plansContrast, primaryMetric, type MetricDisplay } from './metric-display.ts';
 
 /** The verdict of a run in sentences: failed checks, savings, quality, undecided checks, and last its scope. */
@@ -77,10 +78,9 @@ function costText(compared: Comparison | undefined): string | undefined {
   if (compared?.means === undefined) return undefined;
   const { a, b, means, metric, verdict } = compared;
   const [own, other] = [formatNumber(means.a, 1), formatNumber(means.b, 1)];
-  const words = verdict === 'not judged' ? '' : ` (${verdict})`;
-  return metric.startsWith('ttft')
-    ? `its first token took ${formatRatio(compared)} of the time, ${own} ms against ${other} ms${words}`
-    : `${a} evaluated ${own} tokens per turn, ${b} ${other}${words}`;
+  if (metric.startsWith('ttft'))
+    return `its first token took ${ratioText(compared, `of the time, ${own} ms against ${other} ms`)}`;
+  return `${a} evaluated ${own} tokens per turn, ${b} ${other}${verdict === 'not judged' ? '' : ` (${verdict})`}`;
 }
 
 /** Savings of the primary arm against a text arm: on cache hits, over all turns with the hit rate, and the break-even. */
@@ -108,11 +108,11 @@ function qualitySentences(results: RunResults, baseline: string): string[] {
   const tooFew = tooFewUsers(results.run);
   const sentences = [primary, abstention].flatMap((metric) => {
     const clauses = metric && verdictClauses(metric, results, baseline);
-    const sentence = clauses ? [`${metric.title}: ${clauses}.`] : [];
+    const sentence = clauses ? [`Against ${baseline}: ${clauses}.`] : [];
     if (metric !== primary || !plansContrast(results.run)) return sentence;
     const identical = verdictClauses(primary, results, baseline, 'identical');
     return [
-      ...(identical === '' ? [] : [`${primary.title}: ${identical}.`]),
+      ...(identical === '' ? [] : [`Against ${baseline}: ${identical}.`]),
       ...categorySentences(results, differingArms(results, baseline)),
     ];
   });
@@ -129,36 +129,16 @@ function differingArms({ arms, run, comparisons }: RunResults, baseline: string)
   return arms.filter(({ arm }) => differing.has(arm));
 }
 
-/** The verdicts of the planned comparisons by one metric, or those of one kind; empty without such comparisons. */
+/** The findings of the planned comparisons by one metric, or of those with one verdict; empty without such comparisons. */
 function verdictClauses(
   metric: MetricDisplay,
   { comparisons }: RunResults,
   baseline: string,
   only?: Comparison['verdict'],
 ): string {
-  const planned = comparisons.filter(
-    (one) => one.metric === metric.name && one.b === baseline && one.pAdjusted !== null,
-  );
-  const shown = (value: number): string => formatNumber(value * metric.scale, metric.digits);
-  const difference = ({ delta, low, high, neededItems }: Comparison): string => {
-    const needs = neededItems === undefined ? '' : `, needs ${neededItems} items`;
-    return `(${shown(delta)} ${metric.differenceUnit} [${shown(low)}, ${shown(high)}]${needs})`;
-  };
-  const groups: readonly (readonly [Comparison['verdict'], words: string])[] = [
-    ['identical', `bit-identical to ${baseline}`],
-    ['kept', `kept ${baseline}'s answers within the margin`],
-    ['lost', 'lost answers'],
-    ['undecided', 'undecided'],
-    ['too few users', 'no verdict'],
-  ];
-  return groups
-    .filter(([verdict]) => only === undefined || verdict === only)
-    .flatMap(([verdict, words]) => {
-      const having = planned.filter((one) => one.verdict === verdict);
-      const arms = having.map((one) =>
-        verdict === 'identical' ? `${one.a} on ${one.n} of ${one.n} items` : `${one.a} ${difference(one)}`,
-      );
-      return arms.length === 0 ? [] : [`${words}: ${arms.join(', ')}`];
-    })
+  return comparisons
+    .filter((one) => one.metric === metric.name && one.b === baseline && one.pAdjusted !== null)
+    .filter(({ verdict }) => only === undefined || verdict === only)
+    .map((one) => `${one.a} ${qualityFinding(one, metric)}`)
     .join('; ');
 }

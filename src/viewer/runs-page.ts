@@ -33,7 +33,7 @@ function runVerdict(results: RunResults) {
     checks: { passed: named('passed').length, failed: named('failed') },
     // Leaves out the last sentence, on scope, which all runs have.
     verdict:
-      lackOfProof(results) ?? headline([results])[0] ?? verdictSentences(results).slice(0, -1)[0] ?? 'see its tables',
+      lackOfProof(results) ?? headline(results)[0] ?? verdictSentences(results).slice(0, -1)[0] ?? 'see its tables',
   };
 }
 

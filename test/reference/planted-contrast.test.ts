@@ -303,18 +303,14 @@ describe('a run whose data plan a contrast', () => {
         .map(({ id }) => id)
         .slice(0, 3),
     ).toEqual(['contrast', 'table-1c', 'table-1']);
-    const [first] = headline([results]);
+    const [first] = headline(results);
     const { delta } = measured(results);
     expect(first).toContain(`by contains: ${(100 * delta).toFixed(1)} [`);
     const sentences = verdictSentences(results);
     expect(sentences[1] === first || sentences[0] === first).toBe(true);
     const overall = results.comparisons.find(({ a, metric }) => a === 'dki-blocks' && metric === 'contains')!;
     const whole = (100 * overall.delta).toFixed(1).replace('-', '−');
-    for (const sentence of [
-      ...sentences,
-      ...headline([results]),
-      ...reportFigures(results).map(({ title }) => title),
-    ]) {
+    for (const sentence of [...sentences, ...headline(results), ...reportFigures(results).map(({ title }) => title)]) {
       expect(sentence).not.toContain(` ${whole} [`);
       expect(sentence).not.toContain(`(${whole} `);
     }

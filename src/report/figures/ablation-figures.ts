@@ -6,7 +6,7 @@ import { baselineArm, primaryArm } from '../find-arms-and-comparisons.ts';
 import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
-import { capitalised, listed, lossText, groupDifferences } from './title-wording.ts';
+import { capitalised, listed, lossText, groupDifferences } from '../verdict-wording.ts';
 
 const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 
@@ -14,7 +14,7 @@ const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 function ablationFinding(compared: readonly Comparison[], against: string, quality: MetricDisplay): string {
   const others = compared.filter(({ verdict }) => verdict !== 'identical');
   const { lower, higher, none } = groupDifferences(others);
-  if (others.length === 0) return `Nothing changes an answer of ${against}`;
+  if (others.length === 0) return `No arm changes an answer of ${against}`;
   const clause = (verb: string, some: readonly Comparison[]): string[] => {
     const [most] = some.toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta));
     if (most === undefined) return [];
@@ -26,7 +26,7 @@ function ablationFinding(compared: readonly Comparison[], against: string, quali
   const parts = [
     ...clause('lose', lower),
     ...clause('gain', higher),
-    ...(none.length === 0 ? [] : [`${none.length} show${none.length === 1 ? 's' : ''} no difference`]),
+    ...(none.length === 0 ? [] : [`${none.length} undecided`]),
   ];
   const arms = others.length === 1 ? 'one other arm' : `${others.length} other arms`;
   return `Of ${arms} against ${against}, by their 95 % intervals: ${parts.join('; ')}`;
@@ -98,7 +98,7 @@ function alphaFinding({ arms, comparisons }: RunResults, quality: MetricDisplay)
     ...part('lower', lower, true),
     ...part('higher', higher, true),
     ...part('unchanged (bit-identical)', identical),
-    ...part('not shown to differ', none),
+    ...part('undecided', none),
   ];
   return `Against ${baseline!}, ${quality.label} is ${parts.join('; ')}`;
 }

@@ -7,7 +7,7 @@ import { taskSuccessMeaning } from '../metric-display.ts';
 import { fieldValues, findPart } from '../tables/breakdown-tables.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
 import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
-import { containsZero, sizeText } from './title-wording.ts';
+import { containsZero, sizeText } from '../verdict-wording.ts';
 
 /** The finding of the planned contrast, by its interval. */
 function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string {
@@ -16,9 +16,11 @@ function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string 
   if (found.state === 'absent')
     return `The planned contrast, ${contrastName(planned)}, was not measured (${found.why})`;
   const against = `against ${planned.reference} on ${first}`;
-  if (containsZero(found)) return `${planned.arm} ${against} is not shown to differ from that on ${second}`;
+  const size = sizeText(found, 100, 1);
+  if (containsZero(found))
+    return `${planned.arm} ${against} differs by ${size} points from that on ${second}, undecided`;
   const words = found.delta > 0 ? 'above' : 'below';
-  return `${planned.arm} ${against} is ${sizeText(found, 100, 1)} points ${words} that on ${second}`;
+  return `${planned.arm} ${against} is ${size} points ${words} that on ${second}`;
 }
 
 /** The differences to text in points, by category and arm. */

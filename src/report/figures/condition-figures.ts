@@ -7,7 +7,7 @@ import { findMetric, primaryMetric, type MetricDisplay } from '../metric-display
 import { shareLabel } from '../tables/condition-tables.ts';
 import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, facets, intervalLayer, estimateText, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
-import { capitalised, changeFinding, NAMED_ARMS } from './title-wording.ts';
+import { capitalised, changeFinding, NAMED_ARMS } from '../verdict-wording.ts';
 
 type CurvePoint = ReturnType<typeof curvePoints>[number];
 

@@ -6,7 +6,7 @@ import { rankTitles } from '../tables/methods-cost-quality-tables.ts';
 import { baselineArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { methodEncoding } from './arm-encoding.ts';
 import { distinct, facets, intervalLayer, MEANS, quantity } from './figure-parts.ts';
-import { capitalised, listed, lossText, groupDifferences } from './title-wording.ts';
+import { capitalised, listed, lossText, groupDifferences } from '../verdict-wording.ts';
 
 const ALL = 'All questions';
 

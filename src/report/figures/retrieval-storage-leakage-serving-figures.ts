@@ -7,7 +7,7 @@ import type { RunResults } from '../../store/records/run-results.ts';
 import { countLeaks } from '../tables/storage-leakage-serving-tables.ts';
 import { asLines, curveEncoding } from './arm-encoding.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
-import { containsZero, listed, sizeText } from './title-wording.ts';
+import { containsZero, listed, sizeText } from '../verdict-wording.ts';
 
 /** `against router (72.2 %), recall@5 is higher with salience (by 9.2 [5.6, 12.8] points), lower with tiered (…)` */
 function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {

@@ -7,7 +7,7 @@ import { type MetricDisplay, plansContrast, primaryMetric } from '../metric-disp
 import { breakEvenText } from '../verdict-sentences.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore
-import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, timeFinding } from './title-wording.ts';
+import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, ratioText } from '../verdict-wording.ts';
 
 /** Title of F1: quality and time against the baseline, of the primary arm and the joined arm, or of other arms if neither ran. */
 function frontierFinding(results: RunResults, metric: MetricDisplay, values: readonly number[]): string {
@@ -24,7 +24,8 @@ function frontierFinding(results: RunResults, metric: MetricDisplay, values: rea
       findComparison(results, arm.arm, baseline, name),
     );
     if (quality === undefined) return [];
-    return [`${arm.arm} ${qualityFinding(quality, metric)}${time === undefined ? '' : ` ${timeFinding(time)}`}`];
+    const inTime = time === undefined ? '' : `, in ${ratioText(time, 'of its time')}`;
+    return [`${arm.arm} ${qualityFinding(quality, metric)}${inTime}`];
   });
   if (clauses.length > 0) return `Against ${baseline!}, ${clauses.join('; ')}`;
   const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, metric.digits));

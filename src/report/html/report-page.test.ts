@@ -18,8 +18,8 @@ const first: RunResults = { ...runResults, run: { ...runResults.run, name: 'main
 it('opens with the verdict in words', async () => {
   const page = await renderReport([first, second]);
   expect(page).toContain(
-    'KV injection (dki) kept all of RAG&#39;s answers (bit by bit, on 320 of 320 items), ' +
-      'evaluated 83 % fewer tokens than RAG on cache hits and 0 % more over all turns, broke even against rag: turn 3 [2, never].',
+    'Against rag, dki gives the same answers bit by bit on 320 of 320 items; on 200 cache hits its time to first token is ' +
+      '0.41 [0.40, 0.42] × that of rag (faster); tokens evaluated on hits: 83 % fewer than rag.',
   );
   expect(page).toContain('All 4 checks that could be decided passed.');
   expect(page.indexOf('All 4 checks')).toBeLessThan(page.indexOf('id="suite-main"'));
@@ -60,7 +60,7 @@ it('puts a failed check first, in red', async () => {
   const page = await renderReport([{ ...runResults, checks }]);
   const warning = page.indexOf('NOT PROVEN: check token identity failed. Do not quote these numbers.');
   expect(warning).toBeGreaterThan(page.indexOf('class="verdict failed"'));
-  expect(warning).toBeLessThan(page.indexOf('KV injection (dki)'));
+  expect(warning).toBeLessThan(page.indexOf('Against rag, dki gives'));
   expect(page).toContain('<b class="failed">✗ failed</b>');
 });
 

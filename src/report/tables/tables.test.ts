@@ -221,7 +221,7 @@ describe('the verdict', () => {
       'Against rag, on cache hits: dki evaluated 31.3 tokens per turn, rag 181.3; ' +
         'its first token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms (faster).',
       'A cache miss of dki evaluates 190.5 tokens (120 of 320 turns with memories).',
-      'Exact match: bit-identical to rag: dki on 320 of 320 items; lost answers: dki-wrong (−96.8 points [−98.0, −95.0]).',
+      'Against rag: dki gives the same answers bit by bit on 320 of 320 items; dki-wrong loses 96.8 [95.0, 98.0] points of exact match.',
       'Unproven: isolation (no canary users in this data set).',
       'This holds for recall-base-f16, 1.5 million parameters, on recall-en, 40 users; ' +
         'it does not show that larger models or other domains behave alike.',
@@ -261,7 +261,9 @@ describe('the verdict', () => {
     );
     const of = (users: number) =>
       verdictSentences({ ...withRun({ dataset: { ...runResults.run.dataset, users } }), comparisons });
-    expect(of(8)).toContain('Exact match: no verdict: dki (0.0 points [0.0, 0.0]).');
+    expect(of(8)).toContain(
+      'Against rag: dki differs by 0.0 [0.0, 0.0] points of exact match, too few users for a verdict.',
+    );
     expect(of(8)).toContain('No verdict: 8 users; fewer than 10 do not represent others.');
     expect(of(1)).toContain(
       'No verdict: with one user, intervals are over its questions and do not hold for other users.',
@@ -374,7 +376,7 @@ describe('a run whose data name their metric', () => {
     expect(shownTables(named).map(({ id }) => id)).toEqual(['table-1', 'table-1b', 'table-1c']);
     expect(shownTables(runResults).map(({ id }) => id)).toEqual(['table-1', 'table-1b']);
     const lost = verdictSentences(named).join(' ');
-    expect(lost).toContain('Contains: lost answers: dki (−10.0 points [−12.0, −8.0])');
+    expect(lost).toContain('Against rag: dki loses 10.0 [8.0, 12.0] points of contains');
     expect(comparisonsTables(named).map(({ id }) => id)).toEqual(['comparisons-contains', 'comparisons-gold-log-prob']);
     expect(shown(comparisonsTables(named)[1]!, 'dki : rag')).toMatchObject({ difference: '−0.750 [−0.900, −0.600]' });
     expect(columnHeadings(comparisonsTables(named)[0]!)).not.toContain('mid-p');
@@ -388,7 +390,7 @@ describe('a run whose data name their metric', () => {
 
   it('is judged in nats where that is its metric', () => {
     const inNats = { ...named, run: { ...named.run, dataset: { ...named.run.dataset, primaryMetric: 'goldLogProb' } } };
-    expect(verdictSentences(inNats).join(' ')).toContain('dki (−0.750 nats [−0.900, −0.600])');
+    expect(verdictSentences(inNats).join(' ')).toContain('dki loses 0.750 [0.600, 0.900] nats of gold answer');
     expect(armResultsTable(inNats).blocks[0]!.columns[0]).toMatchObject({
       key: 'goldLogProb',
       heading: 'gold answer (nats)',

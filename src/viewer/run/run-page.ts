@@ -52,7 +52,7 @@ function resultSections(results: RunResults, run: string, links: Links): Html {
   const others = allTables(results).filter(({ id }) => tables.every((table) => table.id !== id));
   const figures = reportFigures(results);
   const link = links.answered ? rowLinks(results, (filter) => `${links.run(run, filter)}#items`) : undefined;
-  return html`${verdictSection([results])}
+  return html`${verdictSection([results], link)}
     <section id="checks" aria-labelledby="checks-heading">
       <h2 id="checks-heading">Checks and tables</h2>
       ${htmlTable(checksTable(results), 'run', link)} ${tables.map((table) => htmlTable(table, 'run', link))}

@@ -12,7 +12,19 @@ const withEffect = (effect: string): string[] => options.filter((key) => resumeR
 it('every option has a rule, and only these options are free', () => {
   expect(options.filter((key) => !(key in resumeRules))).toEqual([]);
   expect(withEffect('free').sort()).toEqual(
-    ['databaseEcho', 'db', 'failBelow', 'freshSelfTest', 'json', 'out', 'queue', 'quiet', 'resume', 'run'].sort(),
+    [
+      'databaseEcho',
+      'db',
+      'failBelow',
+      'freshSelfTest',
+      'json',
+      'out',
+      'queue',
+      'quiet',
+      'resume',
+      'run',
+      'verbose',
+    ].sort(),
   );
   const places: readonly string[] = enginePlaceNames;
   const ofEngines = engineOptionNames.filter((name) => !places.includes(name));

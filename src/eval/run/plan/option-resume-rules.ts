@@ -19,7 +19,9 @@ const options = {
   verified: [
     'model', 'engineUrl', 'slotsFolder', 'llamaServer', 'embedder', 'hot', 'cold', 'preRetrieval', 'threads',
   ],
-  free: ['queue', 'failBelow', 'run', 'resume', 'out', 'db', 'json', 'freshSelfTest', 'quiet', 'databaseEcho', 'given'],
+  free: [
+    'queue', 'failBelow', 'run', 'resume', 'out', 'db', 'json', 'freshSelfTest', 'quiet', 'verbose', 'databaseEcho', 'given',
+  ],
 } as const satisfies Readonly<Record<ResumeRule, readonly (keyof BenchConfig)[]>>;
 
 type Listed = (typeof options)[ResumeRule][number];

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { conditions, named, of, runs } from '../../../test/fixtures/figure-runs.ts';
-import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { Comparison, RunResults } from '../../store/records/run-results.ts';
-import { changeFinding, qualityFinding, timeFinding } from './title-wording.ts';
-import { reportFigures } from './report-figures.ts';
-import { primaryMetric } from '../metric-display.ts';
+import { conditions, named, of, runs } from '../../test/fixtures/figure-runs.ts';
+import { runResults } from '../../test/fixtures/run-results.ts';
+import type { Comparison, RunResults } from '../store/records/run-results.ts';
+import { changeFinding, qualityFinding, ratioText } from './verdict-wording.ts';
+import { reportFigures } from './figures/report-figures.ts';
+import { primaryMetric } from './metric-display.ts';
 
 const metric = primaryMetric(runResults.run);
 const compared = (delta: number, half: number, verdict: Comparison['verdict'] = 'not judged', a = 'dki-blocks') => ({
@@ -18,25 +18,37 @@ const runOf = (suite: string): RunResults => runs.find(({ run }) => run.suite ==
 
 it('quality is lost or gained only where the interval leaves 0 out', () => {
   expect(qualityFinding(compared(-0.1, 0.02, 'lost'), metric)).toBe('loses 10.0 [8.0, 12.0] points of exact match');
-  expect(qualityFinding(compared(0.1, 0.02), metric)).toBe('gains 10.0 [8.0, 12.0] points of exact match');
-  expect(qualityFinding(compared(-0.1, 0.1, 'undecided'), metric)).toBe('shows no difference in exact match');
-  expect(qualityFinding(compared(-0.1, Infinity), metric)).toBe('shows no difference in exact match');
-  expect(qualityFinding(compared(-0.01, 0.005, 'kept'), metric)).toBe('keeps its exact match within the margin');
-  expect(qualityFinding(compared(-0.1, 0.09, 'undecided'), metric)).toContain('undecided after correction');
-  expect(qualityFinding(compared(0, 0, 'identical'), metric)).toBe('gives its answers bit by bit');
+  expect(qualityFinding(compared(0.1, 0.02), metric)).toBe('gains 10.0 [8.0, 12.0] points of exact match, not tested');
+  expect(qualityFinding({ ...compared(-0.1, 0.1, 'undecided'), neededItems: 90 }, metric)).toBe(
+    'differs by −10.0 [−20.0, 0.0] points of exact match, undecided (needs 90 items)',
+  );
+  expect(qualityFinding(compared(-0.1, Infinity, 'too few users'), metric)).toBe(
+    'differs by −10.0 [–, –] points of exact match, too few users for a verdict',
+  );
+  expect(qualityFinding(compared(-0.01, 0.005, 'kept'), metric)).toBe(
+    'keeps its exact match within the margin (−1.0 [−1.5, −0.5] points)',
+  );
+  expect(qualityFinding(compared(-0.1, 0.09, 'undecided'), metric)).toMatch(/^loses .*, undecided$/);
+  expect(qualityFinding(compared(0, 0, 'identical'), metric)).toBe(
+    'gives the same answers bit by bit on 320 of 320 items',
+  );
 });
 
-it('time differs only where the interval of the ratio leaves 1 out', () => {
-  expect(timeFinding(compared(Math.log(0.5), 0.1))).toBe('in 0.50 [0.45, 0.55] of its time');
-  expect(timeFinding(compared(Math.log(0.5), 1))).toBe('with no difference in time shown');
+it('a ratio of times stands with its verdict where one was planned', () => {
+  expect(ratioText(compared(Math.log(0.5), 0.1), 'of its time')).toBe('0.50 [0.45, 0.55] of its time');
+  expect(ratioText(compared(Math.log(0.5), 1, 'undecided'), 'of its time')).toMatch(/ of its time \(undecided\)$/);
 });
 
 it('a value changes from condition to condition only where the intervals do not meet', () => {
   const at = (mean: number, half: number) => ({ mean, low: mean - half, high: mean + half });
   expect(changeFinding(at(90, 5), at(60, 5), '%')).toBe('falls from 90.0 [85.0, 95.0] to 60.0 [55.0, 65.0] %');
   expect(changeFinding(at(60, 5), at(90, 5), '%')).toBe('rises from 60.0 [55.0, 65.0] to 90.0 [85.0, 95.0] %');
-  expect(changeFinding(at(90, 15), at(60, 15), '%')).toBe('shows no change (90.0 and 60.0 %)');
-  expect(changeFinding({ mean: 90, low: null, high: null }, at(60, 5), '%')).toBe('shows no change (90.0 and 60.0 %)');
+  expect(changeFinding(at(90, 15), at(60, 15), '%')).toBe(
+    'goes from 90.0 [75.0, 105.0] to 60.0 [45.0, 75.0] %, undecided',
+  );
+  expect(changeFinding({ mean: 90, low: null, high: null }, at(60, 5), '%')).toBe(
+    'goes from 90.0 [–, –] to 60.0 [55.0, 65.0] %, undecided',
+  );
 });
 
 it('the quality against time title names the other arms if no arm injects, and the range if none is compared', () => {
@@ -44,7 +56,7 @@ it('the quality against time title names the other arms if no arm injects, and t
   const cached = named('rag-cached', '', { comparison: 'planned', injects: 'nothing' });
   const comparisons = [compared(0, 0, 'identical', 'rag-cached')];
   expect(titleOf(of('main', { arms: [rag!, cached], comparisons }), 'frontier')).toBe(
-    'Figure F1. Against rag, rag-cached gives its answers bit by bit',
+    'Figure F1. Against rag, rag-cached gives the same answers bit by bit on 320 of 320 items',
   );
   expect(titleOf(of('main', { comparisons: [] }), 'frontier')).toBe(
     'Figure F1. Exact match is 97.2 to 97.2 % by arm; no arms were compared',
@@ -60,11 +72,11 @@ it('curves tell the baseline and the joined arm, from the first condition to the
   });
   const results = of('coherence', { arms: [...runResults.arms, joined], conditions: rows });
   expect(titleOf(results, 'coherence')).toBe(
-    'Figure 6. From turn 1 to turn 20 of the conversation, exact match of rag shows no change (97.2 and 97.2 %), ' +
+    'Figure 6. From turn 1 to turn 20 of the conversation, exact match of rag goes from 97.2 [95.4, 99.0] to 97.2 [95.4, 99.0] %, undecided, ' +
       'of dki-blocks falls from 97.2 [95.4, 99.0] to 50.0 [40.0, 60.0] %',
   );
   const main = { ...results, run: { ...results.run, suite: 'scaling' } };
-  expect(titleOf(main, 'recall')).toMatch(/^Figure F3\. From 1 to 20 memories, exact match of rag shows no change/);
+  expect(titleOf(main, 'recall')).toMatch(/^Figure F3\. From 1 to 20 memories, exact match of rag goes from 97\.2/);
   expect(titleOf(main, 'phases')).toMatch(/^Figure F2\. From 16 to 328 memory tokens, time to the first token of rag /);
 });
 
@@ -77,12 +89,12 @@ it('a figure of differences counts those whose interval leaves 0 out, and names 
   ];
   expect(titleOf(of('ablation', { comparisons }), 'ablation')).toBe(
     'Figure 3. Of 3 other arms against dki with all parts on, which equals rag bit by bit, by their 95 % intervals: ' +
-      '2 lose exact match, dki-gated most: 40.0 [30.0, 50.0] points; 1 shows no difference',
+      '2 lose exact match, dki-gated most: 40.0 [30.0, 50.0] points; 1 undecided',
   );
   const { arms } = runOf('alpha');
   const byAlpha = [compared(-0.8, 0.1, 'not judged', 'dki@alpha=0'), compared(-0.1, 0.2, 'not judged', 'dki@alpha=0.5'), compared(0, 0, 'identical', 'dki@alpha=1')]; // prettier-ignore
   expect(titleOf(of('alpha', { arms, comparisons: byAlpha }), 'alpha')).toBe(
-    'Figure 4. Against rag, exact match is lower at α = 0 (by 80.0 [70.0, 90.0] points); unchanged (bit-identical) at 1; not shown to differ at 0.5',
+    'Figure 4. Against rag, exact match is lower at α = 0 (by 80.0 [70.0, 90.0] points); unchanged (bit-identical) at 1; undecided at 0.5',
   );
 });
 
