@@ -45,6 +45,10 @@ const UNPLANNED: readonly string[] = [
     'sessions',
     'recurrence',
     'lengths',
+    'trace',
+    'traceRun',
+    'traceArm',
+    'replay',
   ],
   ...['failBelow', 'judge', 'judgeModel'],
 ];

@@ -35,6 +35,9 @@ const engineNames = ['llama-cpp', 'llama-server', 'openai'] as const;
 export const gpuNames = ['off', 'auto', 'cuda', 'vulkan', 'metal'] as const;
 export type GpuName = (typeof gpuNames)[number];
 
+/** How a trace is replayed: at its times, or each turn of a conversation after the last answer and the recorded gap. */
+export const replayNames = ['timestamps', 'think-time'] as const;
+
 export const onOff = ['off', 'on'] as const;
 
 /** Indexes of pgvector: IVFFlat searching all lists (exact), IVFFlat searching one list, and HNSW. */
@@ -119,6 +122,19 @@ const questions = {
     help: 'share of follow-up turns that repeat a question, in suite serving',
     allowed: 'a share from 0 to 1',
   }).default(0.5),
+  trace: path(
+    '<file>',
+    'traffic whose arrivals suite serving replays: JSON Lines, or the database of a run; as many turns as --limit',
+    'conversations at five rates',
+  ).exactOptional(),
+  traceRun: text('<name>', 'run of --trace, for the database of runs', 'the latest').exactOptional(),
+  traceArm: text('<name>', 'arm of the run of --trace', 'rag').exactOptional(),
+  replay: oneOf(
+    'replay',
+    replayNames,
+    'when a turn of --trace is sent: at its time, or after the last answer of its conversation and the recorded gap',
+    'timestamps',
+  ).exactOptional(),
 };
 
 const modelAndEngine = {

@@ -2,7 +2,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { type BenchConfig, randomModelPrefix } from './bench-config.ts';
 import type { GivenOptions } from './read-options.ts';
 
-type Options = Pick<BenchConfig, 'retriever' | 'cold' | 'dataset' | 'suite' | 'gpu' | 'judge' | 'text'> & {
+type Options = Pick<BenchConfig, 'retriever' | 'cold' | 'dataset' | 'suite' | 'gpu' | 'judge' | 'text' | 'trace'> & {
   readonly model?: string;
 };
 
@@ -37,6 +37,21 @@ const rules: readonly Rule[] = [
     options: ['threshold'],
     isUnused: ({ retriever }) => retriever === 'given',
     hint: 'given passages have no scores: drop it',
+  },
+  {
+    options: ['trace'],
+    isUnused: ({ suite }) => !suite.includes('serving') && !suite.includes('all'),
+    hint: 'a trace is replayed by --suite serving',
+  },
+  {
+    options: ['traceRun', 'traceArm', 'replay'],
+    isUnused: ({ trace }) => trace === undefined,
+    hint: 'name a trace by --trace, or drop it',
+  },
+  {
+    options: ['recurrence'],
+    isUnused: ({ trace }) => trace !== undefined,
+    hint: '--trace says which turns repeat: drop it',
   },
   { options: ['judgeModel'], isUnused: ({ judge }) => judge === undefined, hint: 'give --judge URL too' },
   {

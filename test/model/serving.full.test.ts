@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import type { BenchSystem } from '../../src/systems/memory-system.ts';
 import { replacing } from '../fixtures/replacing.ts';
+import { TestFolder } from './bench-fixture.ts';
 import { checkOf, shippedArm, smallRun } from '../fixtures/small-run.ts';
 
 const ARMS = ['rag', 'rag-cached', 'dki', 'dki-blocks'];
@@ -54,6 +56,33 @@ describe('four arms under load', () => {
         'evaluated tokens as counted by the engine in 20 of 20 loads; the answers of rag in 10 loads of arms that claim to equal it bit by bit',
     });
   });
+});
+
+it.each(['timestamps', 'think-time'])('replays a trace by %s, at the rate of the trace', async (replay) => {
+  using folder = new TestFolder();
+  const turn = (time: number, user: string, id: string) => ({
+    time,
+    user,
+    conversation: user,
+    memories: [{ id, tokens: 9 }],
+  });
+  const lines = [turn(0, 'x', 'm'), turn(100, 'y', 'm'), turn(400, 'x', 'm'), turn(500, 'x', 'n')];
+  writeFileSync(folder.file('t.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
+  const replayed = { suite: 'serving', trace: folder.file('t.jsonl'), replay, topK: 1 };
+  const results = await smallRun('rag,dki', { flags: replayed });
+  const { loads, ...serving } = results.measured!.serving!;
+  expect(serving).toMatchObject({
+    ...{ conversations: 2, recurrence: 0.5 },
+    replay: { trace: 't.jsonl', by: replay, users: 2, dataUsers: 2 },
+  });
+  expect(loads.map(({ arm, turns, errors, hits }) => [arm, turns, errors, hits])).toEqual([
+    ['rag', 4, 0, null],
+    ['dki', 4, 0, 1],
+  ]);
+  // Three gaps in half a second; answers come on top.
+  if (replay === 'timestamps') expect(loads.map(({ offered }) => offered)).toEqual([6, 6]);
+  else for (const { offered } of loads) expect(offered).toBeLessThan(6);
+  expect(checkOf(results, 'serving')).toMatchObject({ status: 'passed' });
 });
 
 /** An arm that does something else where others are asked at the same moment. */

@@ -229,9 +229,13 @@ function servingFinding(loads: readonly ServedLoad[]): string {
   return `Highest tested arrival rate that each arm sustains: ${clauses.join(', ')}`;
 }
 
-/** Figure 12: the median time to first token over the rate of arrival, both on logarithmic scales; undefined if not measured. */
+/**
+ * Figure 12: the median time to first token over the rate of arrival, both on logarithmic scales; undefined if not measured, or
+ * only at the rate of a trace.
+ */
 export function servingFigure(results: RunResults): Figure | undefined {
-  const loads = (results.measured?.serving?.loads ?? []).filter(({ ttftMs }) => ttftMs !== null);
+  const { loads: all = [], replay } = results.measured?.serving ?? {};
+  const loads = (replay === undefined ? all : []).filter(({ ttftMs }) => ttftMs !== null);
   if (loads.length === 0) return undefined;
   const data = loads.map(({ arm, offered, ttftMs, saturated }) => ({
     arm,

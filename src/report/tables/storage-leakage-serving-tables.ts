@@ -76,12 +76,12 @@ export function countLeaks({ said }: LeakMatrix): number {
 }
 
 export function servingTable(results: RunResults, serving: ServingMeasurement): Table {
-  const { sessions, conversations, recurrence, capacity, loads } = serving;
+  const { sessions, conversations, recurrence, capacity, loads, replay } = serving;
   const capacities = Object.entries(capacity).map(([arm, rate]) => `${arm} ${formatNumber(rate, 2)}`);
   const share = (count: number | null, { turns }: ServedLoad) => count && (100 * count) / turns;
   return runTable(results, loads, ({ arm }) => arm, {
     id: 'table-12',
-    title: `Table 12. TTFT under open-loop load, up to saturation: ${results.run.model.name}`,
+    title: `Table 12. ${replay === undefined ? 'TTFT under open-loop load, up to saturation' : 'TTFT under replayed traffic'}: ${results.run.model.name}`,
     blocks: [
       {
         title: 'Time to first token, from the planned arrival',
@@ -107,10 +107,24 @@ export function servingTable(results: RunResults, serving: ServingMeasurement): 
       },
     ],
     notes: [
+      ...replayNotes(serving),
       `${conversations} conversations, ${loads[0]?.turns ?? 0} turns at each rate, ${sessions} answered at once. After the first turn of a`,
-      `conversation, ${formatNumber(100 * recurrence, 0)} % of turns repeat a question (--recurrence). Each load begins with empty stores.`,
+      `conversation, ${formatNumber(100 * recurrence, 0)} % of turns repeat a question${replay === undefined ? ' (--recurrence)' : ''}. Each load begins with empty stores.`,
       'Saturated: the queue still grew at the end. p95 needs 100 turns.',
       `Capacity, turns per second with a turn always waiting: ${capacities.join(', ')}.`,
     ],
   });
+}
+
+function replayNotes({ replay, loads }: ServingMeasurement): string[] {
+  if (replay === undefined) return [];
+  const { trace, by, users, dataUsers } = replay;
+  const when =
+    by === 'timestamps'
+      ? 'each sent at its time in the trace'
+      : 'later turns of a conversation sent after its last answer and the recorded gap (think time)';
+  return [
+    `Arrivals of trace ${trace}: its first ${loads[0]?.turns ?? 0} turns, ${when}.`,
+    `Its ${users} users ask the questions of ${dataUsers} users of the data.`,
+  ];
 }

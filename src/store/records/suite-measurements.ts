@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { replayNames } from '../../config/bench-config.ts';
 import { estimate, lowerBound, quantiles, upperBound } from './estimate.ts';
 import { list, numbers, object } from './zod-helpers.ts';
 
 /** One arm at one rate of arrivals; times count from the planned arrival of a turn. */
 export const servedLoad = object({
   arm: z.string(),
-  /** Turns a second, as planned: the same for all arms. */
+  /** Turns a second, as planned: the same for all arms, unless a trace is replayed by think time. */
   offered: z.number(),
   turns: z.number(),
   /** Failed turns, which no other number includes. */
@@ -34,8 +35,10 @@ const servingMeasurement = object({
   /** Number of turns that are answered at the same time. */
   sessions: z.number(),
   conversations: z.number(),
-  /** Planned share of follow-up turns that repeat an earlier question of their conversation. */
+  /** Planned share of follow-up turns that repeat an earlier question of their conversation; counted in a replayed trace. */
   recurrence: z.number(),
+  /** The trace whose arrivals are replayed, how, and the number of its users and of those of the data who stand for them. */
+  replay: object({ trace: z.string(), by: z.enum(replayNames), ...numbers('users', 'dataUsers') }).exactOptional(),
   /** Turns per second of each arm when the next turn is always waiting. */
   capacity: z.record(z.string(), z.number()).readonly(),
   loads: list(servedLoad),

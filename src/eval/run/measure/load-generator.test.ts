@@ -114,6 +114,26 @@ test('without a rate, `clients` conversations run at once, and the next begins w
   expect(served.asked[1]!.history).toEqual([]);
 });
 
+test('a turn may follow the last answer of its conversation after the planned gap', async () => {
+  const userId = (): string => 'ann';
+  const plan = planLoad(users, 0.5, 7).map((turn) => ({ ...turn, at: turn.at / 100 }));
+  const played = playLoad(system(), plan, { rate: 1, afterAnswers: true, clients: 1, userId, signal });
+  await vi.runAllTimersAsync();
+  const turns = await played;
+  expect(turns.map(({ plannedMs }) => plannedMs)).toEqual(
+    turns.map(({ plannedMs }) => plannedMs).sort((a, b) => a - b),
+  );
+  const conversations = Map.groupBy(turns, ({ turn }) => turn.conversation);
+  for (const [first, ...later] of conversations.values()) {
+    expect(first!.plannedMs).toBe(first!.turn.at * 1000);
+    let before = first!;
+    for (const turn of later) {
+      expect(turn.plannedMs - before.outcome.doneMs).toBeCloseTo((turn.turn.at - before.turn.at) * 1000);
+      before = turn;
+    }
+  }
+});
+
 test('ends with the reason of the signal, asleep or not', async () => {
   const controller = new AbortController();
   setTimeout(() => controller.abort(new Error('enough')), 20);

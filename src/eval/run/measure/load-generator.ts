@@ -14,7 +14,7 @@ export interface PlannedTurn {
   readonly conversation: number;
   readonly user: DatasetUser;
   readonly item: DatasetItem;
-  /** Planned arrival, in mean gaps between turns: at λ turns a second a gap is 1/λ s. */
+  /** Planned arrival, in mean gaps between turns: at λ turns a second a gap is 1/λ s. In seconds for a replayed trace. */
   readonly at: number;
 }
 
@@ -58,7 +58,10 @@ export function planLoad(users: readonly DatasetUser[], recurrence: number, seed
 }
 
 interface LoadOptions {
+  /** Turns per second; 1 for a replayed trace, whose plan is in seconds. If infinite, `clients` conversations are held at once. */
   readonly rate: number;
+  /** A conversation's next turn follows its last answer, after the planned gap between the two turns, not at its planned time. */
+  readonly afterAnswers?: boolean;
   readonly clients: number;
   readonly userId: (user: DatasetUser) => string;
   readonly signal: AbortSignal;
@@ -66,13 +69,12 @@ interface LoadOptions {
 
 /**
  * Sends turns at planned times (open loop), so that waiting counts. A turn waits for earlier ones of its conversation.
- * @param rate turns per second; if infinite, `clients` conversations are held at once
- * @returns in the order of the plan @throws the reason of `signal`
+ * @returns in the order of the planned arrivals @throws the reason of `signal`
  */
 export async function playLoad(
   system: Pick<MemorySystem, 'chat'>,
   plan: readonly PlannedTurn[],
-  { rate, clients, userId, signal: given }: LoadOptions,
+  { rate, afterAnswers = false, clients, userId, signal: given }: LoadOptions,
 ): Promise<ServedTurn[]> {
   // Every pausing conversation adds a listener.
   const signal = AbortSignal.any([given]);
@@ -82,12 +84,15 @@ export async function playLoad(
   const served = new Map<PlannedTurn, ServedTurn>();
   const hold = async (turns: readonly PlannedTurn[]): Promise<void> => {
     let history: readonly HistoryMessage[] = [];
+    /** Delay of the conversation behind its plan. */
+    let delayMs = 0;
     for (const turn of turns) {
-      const plannedMs = rate === Infinity ? now() : (turn.at / rate) * 1000;
+      const plannedMs = rate === Infinity ? now() : (turn.at / rate) * 1000 + delayMs;
       if (plannedMs > now()) await sleep(plannedMs - now(), signal);
       const session = { sessionId: `serving/${turn.conversation}`, history, userId: userId(turn.user), signal };
       const outcome = await serve(system, { ...itemQuestion(turn.item, turn.user), ...session }, now);
       served.set(turn, { turn, plannedMs, outcome });
+      if (afterAnswers) delayMs += outcome.doneMs - plannedMs;
       if ('error' in outcome) continue;
       history = [
         ...history,
@@ -105,7 +110,7 @@ export async function playLoad(
   } else {
     await Promise.all(waiting.map(hold));
   }
-  return plan.map((turn) => served.get(turn)!);
+  return plan.map((turn) => served.get(turn)!).sort((a, b) => a.plannedMs - b.plannedMs);
 }
 
 async function serve(

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
+import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
@@ -16,6 +17,8 @@ import { memoryEntry } from '../data-to-system-input.ts';
 import { watchCalls } from '../observe/turn-recorder.ts';
 import type { ServeContext } from '../suite.ts';
 import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load-generator.ts';
+import { planReplay } from './plan-replay.ts';
+import { readTrace } from '../../../data/traces/read-trace.ts';
 import { visibleMemories } from '../../../data/visible-memories.ts';
 
 /** Number of rates, from `LOWEST` × the capacity of `rag` to `HIGHEST` × the best arm's capacity. */
@@ -30,12 +33,15 @@ interface PlayedLoad {
   readonly movedBytes: number;
 }
 
-/** Table 12. Measures each arm's capacity with all sessions busy, then all arms at the same arrival rates. */
+/**
+ * Table 12. Measures each arm's capacity with all sessions busy, then all arms at the same arrival rates, or at the arrivals of a
+ * trace.
+ */
 export async function measureServing(context: ServeContext): Promise<ServingMeasurement> {
   const { config, datasets, engines, folder, onStep, signal } = context;
-  const { model, contextTokens, threads, sessions, recurrence, seed } = config;
+  const { model, contextTokens, threads, sessions } = config;
   const users = datasets.flatMap((drawn) => drawn.users);
-  const plan = planLoad(users, recurrence, seed);
+  const { plan, replay, recurrence } = await makePlan(config, users);
   if (plan.length < 2) {
     throw new BenchError('bad-option', `suite serving needs 2 turns, and has ${plan.length}`, 'raise --limit');
   }
@@ -58,7 +64,7 @@ export async function measureServing(context: ServeContext): Promise<ServingMeas
     const loads: PlayedLoad[] = [];
     for (const arm of arms) {
       loads.push(await play(context, { engine, sessions: opened }, arm, { plan, rate }));
-      onStep(++done, arms.length * (RATES + 1));
+      onStep(++done, arms.length * ((replay === undefined ? RATES : 1) + 1));
     }
     return loads;
   };
@@ -67,13 +73,31 @@ export async function measureServing(context: ServeContext): Promise<ServingMeas
     capacity[arm] = perSecond(answered(served).length, lastAnswerMs(served));
   }
   const loads: ServedLoad[] = [];
-  for (const rate of rates(capacity)) {
+  for (const rate of replay === undefined ? rates(capacity) : [1]) {
     const played = await playAll(rate);
     const rag = played.find(({ arm }) => arm === RAG);
     for (const load of played) loads.push(servedLoad(load, sessions, load === rag ? undefined : rag));
   }
   const conversations = new Set(plan.map(({ conversation }) => conversation)).size;
-  return { sessions, conversations, recurrence, capacity, loads };
+  return { sessions, conversations, recurrence, capacity, loads, ...(replay === undefined ? {} : { replay }) };
+}
+
+/** The load: planned by the seed, or the beginning of a trace. */
+async function makePlan(
+  { trace: path, traceRun, traceArm, replay: by = 'timestamps', limit, ...config }: BenchConfig,
+  users: readonly DatasetUser[],
+) {
+  const { recurrence, seed } = config;
+  if (path === undefined) return { plan: planLoad(users, recurrence, seed), recurrence, replay: undefined };
+  const trace = await readTrace(path, { run: traceRun, arm: traceArm });
+  const { plan, users: traceUsers } = planReplay(trace, users, limit ?? Infinity);
+  const later = [...Map.groupBy(plan, ({ conversation }) => conversation).values()].map((turns) => ({
+    turns: turns.length - 1,
+    repeated: turns.length - new Set(turns.map(({ item }) => item)).size,
+  }));
+  const total = (key: 'turns' | 'repeated'): number => later.reduce((sum, counts) => sum + counts[key], 0);
+  const replay = { trace: trace.name, by, users: traceUsers, dataUsers: new Set(plan.map(({ user }) => user)).size };
+  return { plan, replay, recurrence: total('repeated') / Math.max(1, total('turns')) };
 }
 
 /** Users of the load are separate users, who have all their memories from the start. */
@@ -119,7 +143,9 @@ async function play(
   // Queries of an earlier load must be embedded and searched again.
   await keeper.reset();
   const before = await engine.meter();
-  const served = await playLoad(pool, plan, { rate, clients: sessions.length, userId: servedUserId, signal });
+  const clients = sessions.length;
+  const afterAnswers = config.replay === 'think-time';
+  const served = await playLoad(pool, plan, { rate, afterAnswers, clients, userId: servedUserId, signal });
   const meter = meterDifference(await engine.meter(), before);
   await pool.reset();
   return { arm: name, served, meter, movedBytes };
