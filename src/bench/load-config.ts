@@ -84,6 +84,10 @@ function resolveDatasets(given: string | readonly string[], workingFolder: strin
 }
 
 function resolveDataset(dataset: string, workingFolder: string): string {
+  if (/\.(?:csv|tsv)$/i.test(dataset)) {
+    const convert = `npx dki-bench data convert --from csv ${dataset} --out ${dataset.replace(/\.\w+$/, '.jsonl')}`;
+    throw new BenchError('bad-option', `--dataset ${dataset}: is a table, not a data set`, `convert it: ${convert}`);
+  }
   if (/[/\\.]/.test(dataset)) return resolve(workingFolder, dataset);
   const shipped = shippedDatasets();
   const path = shipped.get(dataset);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { exitCodes } from '../base/exit-codes.ts';
+import { busyMachineNote, machineUse } from '../bench/busy-machine.ts';
 import { runBench } from '../bench/run-bench.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig } from '../config/bench-config.ts';
@@ -75,8 +76,11 @@ async function runAndReport(
   thresholds: readonly QualityThreshold[],
   { state, display, signal }: Running,
 ): Promise<number> {
+  const busy = busyMachineNote(machineUse());
+  if (busy !== null) display?.note(busy);
   const runs = await runBench(config, {
     signal,
+    notes: busy === null ? [] : [busy],
     onBegin: (run) => (state.runName = run),
     ...(display === undefined ? {} : display.hooks),
     ...(display === undefined ? {} : { onEstimate: (estimate) => display.note(estimateLine(estimate)) }),

@@ -7,7 +7,7 @@ async function confirmByTyping(typed: string): Promise<{ readonly yes: boolean; 
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const output = new PassThrough();
   input.end(typed);
-  const yes = await confirm('Fetch it?', false, { input, output });
+  const yes = await confirm('Fetch it?', false, 'add --yes', { input, output });
   return { yes, shown: String(output.read()) };
 }
 
@@ -24,7 +24,9 @@ test.each([
 
 test('--yes skips the question; without a terminal the question is an error', async () => {
   const terminal = { input: new PassThrough(), output: new PassThrough() };
-  expect(await confirm('Fetch it?', true, terminal)).toBe(true);
-  await expect(confirm('Fetch it?', false, terminal)).rejects.toMatchObject({ hint: expect.stringContaining('--yes') });
+  expect(await confirm('Fetch it?', true, 'add --yes', terminal)).toBe(true);
+  await expect(confirm('Fetch it?', false, 'add --yes', terminal)).rejects.toMatchObject({
+    hint: expect.stringContaining('--yes'),
+  });
   expect(terminal.output.read()).toBeNull();
 });

@@ -24,7 +24,7 @@ export async function fetchData(name: string, { address, yes, json }: FetchFlags
   if (!isFetched) {
     const terms = [`${name}: ${offer.address}`, `licence: ${licence}`, `stored as: ${displayPath(path)}`];
     printLines(terms, process.stderr);
-    if (!(await confirm(`Fetch ${name} on these terms?`, yes === true))) {
+    if (!(await confirm(`Fetch ${name} on these terms?`, yes === true, 'add --yes to accept the terms'))) {
       process.stderr.write('nothing was fetched\n');
       return;
     }
@@ -51,16 +51,17 @@ interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks a question unless `yes`. @throws BenchError `bad-option` if standard input is no terminal */
+/** Asks a question unless `yes`. @param hint what to do without a terminal @throws BenchError `bad-option` if standard input is no terminal */
 export async function confirm(
   question: string,
   yes: boolean,
+  hint: string,
   { input, output }: Terminal = { input: process.stdin, output: process.stderr },
 ): Promise<boolean> {
   if (yes) return true;
   if (input.isTTY !== true) {
     const message = `there is no terminal to ask on: ${question}`;
-    throw new BenchError('bad-option', message, 'add --yes to accept the terms');
+    throw new BenchError('bad-option', message, hint);
   }
   const lines = createInterface({ input, output });
   try {

@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exitCodes } from '../base/exit-codes.ts';
 import { selectEngine, openConfiguredEngine } from '../bench/select-engine.ts';
@@ -18,7 +19,7 @@ import { printableJson } from '../render/escape-control-characters.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { publicDatasetsTable, datasetsTable } from '../report/list-command-tables.ts';
 import { renderVerification, statisticsLines } from '../report/dataset-verification-text.ts';
-import { fetchData } from './data-fetch.ts';
+import { confirm, fetchData } from './data-fetch.ts';
 import { dataSearch, searchOptions } from './data-search.ts';
 import { addConfigOptions, type Flags, type JsonFlag, subcommand, wholeNumber, withExamples } from './options.ts';
 import { displayPath, printLines, printResult, terminalPage } from './output.ts';
@@ -27,7 +28,7 @@ import { rulerData, rulerTasks } from '../data/generators/ruler.ts';
 import { BenchError } from '../base/bench-error.ts';
 
 type MakeFlags = Flags & JsonFlag & Readonly<Partial<Record<'users' | 'tasks' | 'out', string>>>;
-type ConvertFlags = JsonFlag & Omit<ConversionOptions, 'file'>;
+type ConvertFlags = JsonFlag & Omit<ConversionOptions, 'file'> & { readonly force?: true };
 
 const convertHelp = `
 Fields: ${knownFields.join(', ')}.
@@ -87,6 +88,7 @@ export function declare(command: Command): void {
       new Option('--language <tag>', 'language of questions and answers, such as en, zh, de or pt-BR').default('en'),
     )
     .option('--name <name>', 'name of the data set (default: the name of the file)')
+    .option('--force', 'overwrite an existing file without being asked')
     .addHelpText('after', convertHelp)
     .action(convert);
   const search = command
@@ -165,7 +167,12 @@ async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Prom
   await readRunDatasets(config);
 }
 
-async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<void> {
+async function convert(file: string, { json, force, ...flags }: ConvertFlags): Promise<void> {
+  const question = `${displayPath(resolve(flags.out))} exists: overwrite it?`;
+  if (existsSync(flags.out) && !(await confirm(question, force === true, 'add --force to overwrite it'))) {
+    process.stderr.write('nothing was written\n');
+    return;
+  }
   const conversion = await convertDataset({ ...flags, file });
   const { file: written, users, memories, items, notes } = conversion;
   const path = /[/\\.]/.test(written) ? written : `./${written}`;

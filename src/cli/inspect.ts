@@ -13,6 +13,7 @@ import { viewerApp, type ViewerAppOptions } from '../viewer/app.ts';
 import { exportPages, type ViewerExport } from '../viewer/export-pages.ts';
 import type { HiddenTexts } from '../viewer/hidden-texts.ts';
 import { printTurn, printTwoTurns } from '../viewer/turn/print-turn.ts';
+import { reportLinks, serverLinks } from '../viewer/links.ts';
 import { startServer } from '../viewer/server.ts';
 import { openReports } from '../viewer/open-reports.ts';
 import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn-page.ts';
@@ -61,6 +62,7 @@ export function declare(command: Command): void {
     .action(inspect);
   withExamples(command, {
     inspect: 'opens the viewer on this machine',
+    'inspect --run demo': 'opens the page of a run',
     'inspect --print --item u01-q01 --arm rag,dki': 'two turns of the last run, side by side in the terminal',
     'inspect --export pages --run demo': 'pages that open from disk',
   });
@@ -87,11 +89,11 @@ async function inspectReports(flags: InspectFlags & { readonly report: string })
     await writePages({ database, run: name, folder, ofReports: true, hiddenTexts: hidden }, quiet);
     return;
   }
-  if (run !== undefined) throw new BenchError('bad-option', '--run chooses a report to export', 'add --export DIR');
   const count = withoutOutcomes.length;
   const lacking = count === 0 ? '' : `; ${count} of them have no matrix, since they hold no outcomes of turns`;
   const what = `reports of ${displayPath(report)}${lacking}`;
-  await serve({ database, ofReports: true, hiddenTexts: hidden }, port, what);
+  const first = run === undefined ? reportLinks.runs() : reportLinks.run(findRun(database, run).name);
+  await serve({ database, ofReports: true, hiddenTexts: hidden }, port, { first, what });
 }
 
 async function exportDatabase({ run, out, db, quiet, export: folder, ...others }: InspectFlags & { export: string }) {
@@ -102,20 +104,22 @@ async function exportDatabase({ run, out, db, quiet, export: folder, ...others }
 }
 
 async function viewDatabase(flags: InspectFlags): Promise<void> {
-  const { out, db, port, dataFile, model, engine, quiet: _, ...chosen } = flags;
+  const { out, db, run, port, dataFile, model, engine, quiet: _, ...chosen } = flags;
   refuseUnusedFlags({ ...chosen }, 'chooses a turn for the terminal', 'add --print, or --json');
   refuseUnusedFlags({ model, engine }, 'has no effect without --attribution', 'add --attribution, or drop it');
   const config = loadBenchConfig({ flags: { out, db } });
   using database = openStoredRuns(config.db, { readOnly: true });
   const { hidden: hiddenTexts } = new WithheldTexts(dataFile);
-  await serve({ database, hiddenTexts, places: locationFlags(config) }, port, `runs of ${displayPath(config.db)}`);
+  const options = { database, hiddenTexts, places: locationFlags(config) };
+  const first = run === undefined ? serverLinks.runs() : serverLinks.run(findRun(database, run).name);
+  await serve(options, port, { first, what: `runs of ${displayPath(config.db)}` });
 }
 
-/** Serves pages until ^C. @param what names what they show, for the terminal @throws BenchError `port` if another program has it */
+/** Serves pages until ^C. @param page path of the page to open, and what the pages show @throws BenchError `port` if another program has it */
 async function serve(
   options: Omit<ViewerAppOptions, 'onBug'>,
   portText: string | undefined,
-  what: string,
+  { first, what }: Readonly<Record<'first' | 'what', string>>,
 ): Promise<void> {
   const port = portNumber(portText);
   const onBug = ({ stack, message }: Error) => process.stderr.write(`${printable(stack ?? message)}\n`);
@@ -123,7 +127,7 @@ async function serve(
   await withInterrupt(
     async (signal) => {
       const server = await startServer(app, port);
-      process.stdout.write(`${server.url}\n`);
+      process.stdout.write(`${new URL(first, server.url).href}\n`);
       process.stderr.write(`${printable(what)}, on this machine only; ^C ends the viewer\n`);
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       await server.close();

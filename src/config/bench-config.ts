@@ -105,7 +105,7 @@ const questions = {
   users: count(
     1,
     'users to draw; --limit is divided among them',
-    'as many as --limit fills, at least 10',
+    'as many as --limit fills, at least 10 from --limit 20 on',
   ).exactOptional(),
   repeats: count(1, 'times that each question is asked').default(1),
   seed: count(0, 'seed of all random draws').default(7),

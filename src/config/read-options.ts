@@ -88,7 +88,8 @@ function fromEnvironment(environment: Environment): GivenOptions {
     if (key === undefined) {
       const known = [...keys.keys(), ...OTHER_VARIABLES];
       const message = `unknown environment variable ${name}${didYouMean(name, known)}`;
-      throw new BenchError('bad-option', message, `known: ${known.join(', ')}`);
+      const hint = `write ${VARIABLE_PREFIX} and an option of bench --help, such as ${variable('topK')}; others: ${OTHER_VARIABLES.join(', ')}`;
+      throw new BenchError('bad-option', message, hint);
     }
     given.set(key, { value, name });
   }

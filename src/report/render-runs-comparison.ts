@@ -5,7 +5,7 @@ import type { ArmFlips, FlippedItem, ItemAnswers, RunsComparison, RunSummary } f
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { estimateCell, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
-import { formatNumber } from '../render/format-number.ts';
+import { formatNumber, formatRatio } from '../render/format-number.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
@@ -155,11 +155,33 @@ function flipsText(flips: readonly ArmFlips[], page: Terminal): string {
   return [emphasised('Flipped items (won: A is right where B is not)', page), ...lines].join('\n');
 }
 
+/** True if no metric of any item differs, nor the tokens evaluated; times always differ a little. */
+function isUnchanged({ differences, settings, forced, notes }: RunsComparison): boolean {
+  const others = differences.filter(({ metric }) => metric !== 'ttftLogRatio');
+  const same = others.every(({ delta, wins, losses }) => delta === 0 && wins + losses === 0);
+  return same && others.length > 0 && [settings, forced, notes].every(({ length }) => length === 0);
+}
+
+/** `Nothing changed: quality and tokens of rag, dki are equal on all items. Time to first token A ÷ B: rag 1.02 [0.98, 1.06], …` */
+function unchangedText({ differences, machines }: RunsComparison): string {
+  const arms = [...new Set(differences.map(({ arms: pair }) => pairName(pair)))];
+  const times = differences.filter(({ metric }) => metric === 'ttftLogRatio');
+  const ratios = times.map((one) => `${pairName(one.arms)} ${formatRatio(one)}`).join(', ');
+  const apart = machines.length === 0 ? '' : ` Times are not compared: ${machines.map(differenceInWords).join('; ')}.`;
+  const compared = ratios === '' ? apart : ` Time to first token, A ÷ B: ${ratios}.`;
+  return `Nothing changed: all answers score the same (${arms.join(', ')}).${compared}`;
+}
+
 export function renderRunsComparison(comparison: RunsComparison, page: Terminal): string {
   const { a, b, settings, machines, flips, notes } = comparison;
   const wrapped = (text: string): string => wrapText(printable(text), page.width).join('\n');
   const about = ({ name, suite, startedAt, model, dataset, status }: RunSummary): string =>
     `${name}: suite ${suite}, ${model} on ${dataset}, ${startedAt.slice(0, 16).replace('T', ' ')}, ${status}`;
+  if (isUnchanged(comparison)) {
+    const lines = [`A ${about(a)}`, `B ${about(b)}`, unchangedText(comparison)].map(wrapped);
+    const caveats = objections(comparison).map((text) => coloured(wrapped(text), 'red', page));
+    return `${[...lines, ...caveats].join('\n')}\n`;
+  }
   const differing = settings.length === 0 ? 'in nothing' : `in ${settings.map(differenceInWords).join('; ')}`;
   const blocks = [
     [`A ${about(a)}`, `B ${about(b)}`, `settings and code differ (A / B) ${differing}`, ...notes]

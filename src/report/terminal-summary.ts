@@ -1,3 +1,4 @@
+import { busyMachine } from '../bench/busy-machine.ts';
 import type { CheckResult, RunResults } from '../store/records/run-results.ts';
 import { answersNothing, lackOfProof } from './validity-caveats.ts';
 import { comparisonsTables } from './tables/arm-comparisons-tables.ts';
@@ -52,7 +53,6 @@ function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profil
 /** Evidence of a failed check beyond this is in the report. */
 const MAX_EVIDENCE = 300;
 const MAX_ROWS = 7;
-const BUSY = 'the machine is busy';
 
 /** The finding of a suite's first figure, else the first sentence on an arm; undefined where neither says something. */
 function firstFinding(results: RunResults): string | undefined {
@@ -113,7 +113,7 @@ export function renderAnswer(results: RunResults, page: Terminal): string {
     [
       ...(lack === undefined ? [] : [coloured(wrapped(`${lack}. Do not quote these numbers.`), 'red', page)]),
       ...checksLines(results, page),
-      ...run.notes.filter((note) => note.startsWith(BUSY)).map(wrapped),
+      ...run.notes.filter((note) => note.startsWith(busyMachine)).map(wrapped),
     ].join('\n'),
   ];
   return `${blocks.map((block) => block.trimEnd()).join('\n\n')}\n`;

@@ -6,7 +6,9 @@ export function timingNotes(run: RunResults['run']): string[] {
   return [
     ...(workers === undefined
       ? []
-      : [`Times were measured under load, with ${workers} workers at once: compare them only within this run.`]),
+      : [
+          `Times were measured under load, with ${workers} workers at once: compare them only with times under the same load.`,
+        ]),
     ...machineNotes(run),
   ];
 }

@@ -22,6 +22,7 @@ function turns(wrong: number, more: Partial<HandmadeTurn> = {}): HandmadeTurn[] 
 beforeAll(() => {
   using database = openDatabase({ path: folder.file('reports/dki-bench.sqlite') });
   storeRun(database, { name: 'good', turns: turns(0) });
+  storeRun(database, { name: 'again', turns: turns(0) });
   storeRun(database, { name: 'worse', turns: turns(25), settings: { topK: 1 } });
   storeRun(database, { name: 'escape', turns: turns(1, { answer: '\u001b[2J\n我不知道' }), environment: { cpu: 'B' } });
   storeRun(database, { name: 'foreign', turns: turns(1), datasetSha256: 'f'.repeat(64) });
@@ -43,6 +44,14 @@ describe('two runs', () => {
     expect(stdout).toContain(
       '  … and 5 more: --json lists all\nfull: 0 won, 25 lost, 5 tied\n  … and 25 more: --json lists all',
     );
+  });
+
+  it('of the same answers are three lines', async () => {
+    const { code, stdout } = await compare('good', 'again', '--arms', 'oracle');
+    expect([code, stdout.split('\n')[2]]).toEqual([
+      0,
+      'Nothing changed: all answers score the same (oracle). Time to first token, A ÷',
+    ]);
   });
 
   it('are one JSON document with all that flipped', async () => {

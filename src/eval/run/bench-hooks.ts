@@ -25,6 +25,8 @@ export interface BenchHooks {
   readonly onBegin?: (run: string) => void;
   /** Called while a model is fetched from the hub. */
   readonly onDownload?: (progress: DownloadProgress) => void;
+  /** Notes on the circumstances of the runs, stored with each. */
+  readonly notes?: readonly string[];
   /** Aborts the run, even during a turn. An aborted run or download can be resumed. */
   readonly signal?: AbortSignal;
   /** Arms of the calling program; select them by name in `config.arms`. */

@@ -146,7 +146,11 @@ async function storeSelfTests(
   const cuts = exactCutNotes(bench.engine);
   const stored = storedSelfTestNotes(testedAt);
   for (const note of [...cuts, ...stored, selfTestText(tests.parity)]) hooks.onNote?.(note);
-  await findings.begin({ ...tests, metrics, notes: [...cuts, ...stored, ...notesBeforeTurns(prepared, run)] });
+  await findings.begin({
+    ...tests,
+    metrics,
+    notes: [...(hooks.notes ?? []), ...cuts, ...stored, ...notesBeforeTurns(prepared, run)],
+  });
 }
 
 /** Takes turns until all users are finished, by this process or by its workers. */

@@ -95,8 +95,8 @@ export function answerTable(results: RunResults, intervals = true): Table | unde
   return {
     id: 'answer',
     caption: [
-      ...(quality.length === 0 ? [] : [`${what} ${items} items of ${run.dataset.users} users`]),
-      ...(times.length === 0 ? [] : [`TTFT: time to first token${hits === undefined ? '' : `, ${hits} cache hits`}`]),
+      ...(quality.length === 0 ? [] : [`${what} ${items} items, ${run.dataset.users} users`]),
+      ...(times.length === 0 ? [] : [hits === undefined ? 'TTFT: all turns' : `TTFT: ${hits} cache hits`]),
     ].join('; '),
     rowHeading: 'arm',
     ...itemRows(shown, ({ arm }) => arm, [{ columns: [...quality, ...times] }]),

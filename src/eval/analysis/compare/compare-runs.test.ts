@@ -75,10 +75,13 @@ describe('differences', () => {
     expect(apart.differences.some(({ metric }) => metric === 'ttftLogRatio')).toBe(false);
   });
 
-  test('times under load are compared with no other run, not even with one under the same load', () => {
+  test('times under load are compared only with those under the same load', () => {
     const run = { turns: turnsOf('oracle', []), settings: { workers: 2 } };
-    const { machines, differences } = compared(run, run);
-    expect(machines).toEqual([{ what: 'load', a: '2 workers at once', b: '2 workers at once' }]);
+    const same = compared(run, run);
+    expect(same.machines).toEqual([]);
+    expect(found(same, 'oracle', 'ttftLogRatio').n).toBe(24);
+    const { machines, differences } = compared(run, { turns: run.turns });
+    expect(machines).toEqual([{ what: 'load', a: '2 workers at once', b: 'one process' }]);
     expect(differences.some(({ metric }) => metric === 'ttftLogRatio')).toBe(false);
     expect(differences.some(({ metric }) => metric === 'exactMatch')).toBe(true);
   });

@@ -46,14 +46,10 @@ export function differentSettings(a: RunToCompare, b: RunToCompare): SetupDiffer
   ];
 }
 
-/** Reasons not to compare times of two runs; none if each ran alone on the same machine. */
+/** Reasons not to compare times of two runs; none if both ran under the same load on the same machine. */
 export function differentMachines(a: RunToCompare, b: RunToCompare): SetupDifference[] {
   const machine = ({ run: { environment } }: RunToCompare) => ({ ...environment, compute: deviceName(environment) });
   const load = ({ settings: { workers } }: RunToCompare) =>
     workers === undefined ? 'one process' : `${workers as number} workers at once`;
-  const isLoaded = [a, b].some(({ settings }) => settings['workers'] !== undefined);
-  return [
-    ...differing(machine(a), machine(b), MACHINE),
-    ...(isLoaded ? [{ what: 'load', a: load(a), b: load(b) }] : []),
-  ];
+  return [...differing(machine(a), machine(b), MACHINE), ...differing({ load: load(a) }, { load: load(b) }, ['load'])];
 }

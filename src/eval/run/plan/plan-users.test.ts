@@ -18,18 +18,27 @@ const draw = (asked: Parameters<typeof drawUsers>[0], limit: number | undefined,
 test('draws whole users by seed, at least the ten that a verdict needs', () => {
   const fifty = draw(asked, 50, 7);
   expect(fifty.map(({ items }) => items.length)).toEqual(Array.from({ length: 10 }, () => 5));
-  expect(idsOf(draw(asked, 8, 7))).toEqual(idsOf(fifty));
-  expect(idsOf(draw(asked, 8, 1))).not.toEqual(idsOf(fifty));
-  expect(draw(asked, 8, 1)).toHaveLength(10);
+  expect(idsOf(draw(asked, 20, 7))).toEqual(idsOf(fifty));
+  expect(idsOf(draw(asked, 20, 1))).not.toEqual(idsOf(fifty));
   expect(draw(asked, 150, 7).length).toBeGreaterThan(10);
   expect(draw(asked, undefined, 7)).toEqual(all);
 });
 
+test.each([5, 10])(
+  'of %i questions each user has two or more, and the first user repeats one set of memories',
+  (limit) => {
+    const drawn = draw(asked, limit, 7);
+    expect(drawn).toHaveLength(limit / 2 - (limit % 2) / 2);
+    expect(drawn.every(({ items }) => items.length >= 2)).toBe(true);
+    expect(drawn.some(({ kind }) => kind === 'recurring')).toBe(true);
+  },
+);
+
 test('several data sets contribute users alternately, each the same users that it contributes alone', async () => {
-  const both = draw(await readRunDatasets({ dataset: [english, chinese] }), 16, 7);
+  const both = draw(await readRunDatasets({ dataset: [english, chinese] }), 20, 7);
   const given = both.map(({ languageProfile: { language }, items }) => `${items.length} in ${language}`);
   expect(given).toEqual(['2 in en', '2 in zh'].flatMap((one) => Array<string>(5).fill(one)));
-  const alone = idsOf(draw(asked, 16, 7));
+  const alone = idsOf(draw(asked, 20, 7));
   expect(idsOf(both.slice(0, 5)).filter((id) => !alone.includes(id))).toEqual([]);
 });
 

@@ -74,8 +74,8 @@ export function rotationPlace(
 type DrawSettings = Pick<BenchConfig, 'limit' | 'users' | 'seed'>;
 
 /**
- * Draws users by seed: as many as `--users`, else enough for `--limit` but at least ten, else all. With `--limit`, each has
- * its first ⌈limit ÷ users⌉ items. Data sets take turns. @throws BenchError if fewer than `--users` have questions
+ * Draws users by seed: as many as `--users`, else enough for `--limit` but at least ten if each then has two questions, else all.
+ * With `--limit`, each has its first ⌈limit ÷ users⌉ items. Data sets take turns. @throws BenchError if fewer than `--users` have questions
  */
 export function drawUsers({ parts }: Pick<RunDatasets, 'parts'>, settings: DrawSettings): DatasetUser[] {
   const withItems = parts.map((dataset) => dataset.users.filter((user) => user.items.length > 0));
@@ -96,13 +96,16 @@ function userCount(users: readonly DatasetUser[], { limit, users: wanted }: Draw
   }
   if (limit === undefined) return users.length;
   const itemsPerUser = users.reduce((sum, user) => sum + user.items.length, 0) / users.length;
-  return Math.min(users.length, Math.max(MIN_USERS, Math.ceil(limit / itemsPerUser)));
+  // KV of a first question is found again only by a second one of the same user.
+  const most = itemsPerUser < 2 ? limit : Math.max(1, Math.floor(limit / 2));
+  return Math.min(users.length, most, Math.max(MIN_USERS, Math.ceil(limit / itemsPerUser)));
 }
 
-/** Users of each kind in turn, so that a small draw holds every kind. */
+/** Users of each kind in turn, those with few memories first: a small draw holds every kind, and retrieved sets that repeat. */
 function alternatingKinds(users: readonly DatasetUser[]): DatasetUser[] {
   const kinds = Map.groupBy(users, (user) => user.kind ?? '');
-  return inTurn([...kinds.keys()].sort().map((kind) => kinds.get(kind)!));
+  const fewest = (own: readonly DatasetUser[]) => Math.min(...own.map(({ memories }) => memories.length));
+  return inTurn([...kinds.values()].sort((a, b) => fewest(a) - fewest(b)));
 }
 
 function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
