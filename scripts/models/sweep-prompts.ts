@@ -5,8 +5,7 @@
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { BenchError } from '../../src/base/bench-error.ts';
-import { didYouMean } from '../../src/base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../src/base/bench-error.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { selectEngine } from '../../src/bench/select-engine.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';

@@ -1,7 +1,5 @@
 import { resolve } from 'node:path';
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
-import { formatValue } from '../base/format-value.ts';
+import { BenchError, didYouMean, formatValue } from '../base/bench-error.ts';
 import { type BenchConfig, servedModel } from '../config/bench-config.ts';
 import { resolvePublicDatasetFiles } from '../config/resolve-public-dataset-files.ts';
 import { type OptionSources, readOptions } from '../config/read-options.ts';

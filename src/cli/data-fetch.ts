@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../base/bench-error.ts';
 import { isPublicDataset, publicDatasetNames } from '../config/public-datasets.ts';
 import { datasetOffer, fetchDataset, type FetchedDataset } from '../data/fetch-dataset.ts';
 import { withInterrupt } from './with-interrupt.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../base/bench-error.ts';
 import { TemporaryFolder } from '../base/temporary-folder.ts';
 import { selectEngine, openConfiguredEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';

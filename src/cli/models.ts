@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { BenchError, catchBenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
+import { BenchError, catchBenchError, didYouMean } from '../base/bench-error.ts';
 import { selectEngine } from '../bench/select-engine.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts';
 import { fetchEmbedder } from '../models/embedding/fetch-embedder.ts';

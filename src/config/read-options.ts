@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
+import { BenchError, didYouMean, formatValue } from '../base/bench-error.ts';
 import { readToEnd } from '../base/read-remove-rename-files.ts';
-import { formatValue } from '../base/format-value.ts';
 import { engineKeyVariable, judgeKeyVariable } from './api-key.ts';
 import { benchConfigSchema } from './bench-config.ts';
 import { cacheVariable } from './cache-folder.ts';

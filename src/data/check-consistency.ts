@@ -1,6 +1,4 @@
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
-import { formatValue } from '../base/format-value.ts';
+import { BenchError, didYouMean, formatValue } from '../base/bench-error.ts';
 import type { Placed } from './parse-record.ts';
 import type { DatasetRecords } from './read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';

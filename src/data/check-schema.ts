@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
-import { formatValue } from '../base/format-value.ts';
+import { BenchError, didYouMean, formatValue } from '../base/bench-error.ts';
 
 /** Error for an unexpected value. @param at place and field @param got the value, formatted */
 export function mismatch(at: string, expectation: string, got: string, hint: string): BenchError {

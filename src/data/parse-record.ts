@@ -1,7 +1,5 @@
-import { BenchError } from '../base/bench-error.ts';
+import { BenchError, didYouMean, formatValue } from '../base/bench-error.ts';
 import { parseJsonLongNumbersAsText } from '../base/parse-json-long-numbers-as-text.ts';
-import { didYouMean } from '../base/nearest-name.ts';
-import { formatValue } from '../base/format-value.ts';
 import {
   recordSchemas,
   type DatasetRecord,

@@ -1,5 +1,4 @@
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../base/bench-error.ts';
 import type { EngineAdapter } from './engine-adapter.ts';
 import { llamaCpp } from './llama-cpp/llama-cpp-adapter.ts';
 import { llamaServer } from './llama-server/llama-server-adapter.ts';

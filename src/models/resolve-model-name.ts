@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../base/bench-error.ts';
 import { randomModelPrefix } from '../config/bench-config.ts';
 import { hubPrefix } from './hub/hub-reference.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from './model-registry.ts';

@@ -1,5 +1,4 @@
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../base/bench-error.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { findMetric } from './metric-display.ts';
 import { formatNumber } from '../render/format-number.ts';

@@ -1,6 +1,5 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
-import { BenchError } from '../base/bench-error.ts';
-import { formatValue } from '../base/format-value.ts';
+import { BenchError, formatValue } from '../base/bench-error.ts';
 import { Repository, beginsWith } from './database.ts';
 import { type ConversationRow, type SessionRow, auditLogs, conversations, sessions } from './schema.ts';
 import { randomUUID } from 'node:crypto';

@@ -1,5 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { readGatingCalibration } from '../../models/embedding/gating-calibration.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.ts';

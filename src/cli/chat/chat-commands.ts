@@ -1,5 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { printTurn } from '../../viewer/turn/print-turn.ts';
 import { printable } from '../../render/escape-control-characters.ts';
 import { countText } from '../../render/format-number.ts';

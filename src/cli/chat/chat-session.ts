@@ -1,6 +1,5 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-calibration.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';

@@ -1,5 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean, nearestName } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean, nearestName } from '../../base/bench-error.ts';
 
 export const memoryFields = {
   memory_id: 'text',

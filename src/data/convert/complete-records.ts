@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
-import { formatValue } from '../../base/format-value.ts';
+import { type BenchError, didYouMean, formatValue } from '../../base/bench-error.ts';
 import { scopedId, ReferenceCheck } from '../check-consistency.ts';
 import type { Placed } from '../parse-record.ts';
 import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../record-schemas.ts';

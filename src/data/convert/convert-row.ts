@@ -1,5 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
-import { formatValue } from '../../base/format-value.ts';
+import { BenchError, formatValue } from '../../base/bench-error.ts';
 import { type Field, type ColumnMapping, itemFields, knownFields, memoryFields } from './column-mapping.ts';
 import { readInstant } from './dates.ts';
 import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatValue } from '../../base/format-value.ts';
+import { formatValue } from '../../base/bench-error.ts';
 import type { LocomoErrata } from './locomo-errata.ts';
 import { readInstant, datedTurn } from './dates.ts';
 import type { JsonElements } from '../stream-json-list.ts';

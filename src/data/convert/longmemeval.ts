@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatValue } from '../../base/format-value.ts';
+import { formatValue } from '../../base/bench-error.ts';
 import { dayInWords, readInstant, datedTurn } from './dates.ts';
 import type { JsonElements } from '../stream-json-list.ts';
 import type { SourceMemory, SourceRecord } from './source-record.ts';

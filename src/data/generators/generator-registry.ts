@@ -6,8 +6,7 @@ import { makeRecallDataset } from './recall-data.ts';
 import { retrievalData } from './retrieval-data.ts';
 import { rulerData } from './ruler.ts';
 import { scalingData } from './scaling-data.ts';
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 
 export const PRESET_SEED = 7;
 

@@ -1,5 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { promptTemplates } from '../../config/prompt-templates.ts';
 import type { DatasetUser } from '../dataset.ts';

@@ -1,6 +1,5 @@
 import type { Trace, TraceSegment, TraceTurn } from '../../kv/traffic/trace.ts';
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { commonLength, type TokenIds } from '../../engine/token-id.ts';
 import { openDatabase } from '../../store/database.ts';
 import type { PromptSegment } from '../../store/records/prompt-info.ts';

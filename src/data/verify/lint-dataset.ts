@@ -1,5 +1,5 @@
 import { type Language, detectLanguage } from '../../base/language.ts';
-import { formatValue } from '../../base/format-value.ts';
+import { formatValue } from '../../base/bench-error.ts';
 import { evidenceIsKnown } from '../dataset.ts';
 import { normalise } from '../normalise-text.ts';
 import { holdsWords, wordForm } from '../split-words.ts';

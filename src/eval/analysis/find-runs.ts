@@ -1,5 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { groupName, lastRunsHint } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';

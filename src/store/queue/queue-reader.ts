@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/queue-records.ts';
 import { requireSchemaVersion } from '../records/schema-version.ts';
 import { checkStoredRecord } from '../check-stored-record.ts';

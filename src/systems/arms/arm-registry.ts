@@ -1,5 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { ArmSettings, ArmTraits, Mark } from '../../store/records/arm-traits.ts';
 import type { BenchSystem } from '../memory-system.ts';

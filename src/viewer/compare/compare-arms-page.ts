@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { BenchError } from '../../base/bench-error.ts';
+import { BenchError, unknownNameError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { ItemPair, ItemSide } from '../../store/arm-comparison-repository.ts';
 import { differentSubjects } from '../../eval/analysis/compare/setup-differences.ts';
@@ -8,7 +8,6 @@ import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import { unknownNameError } from '../../base/nearest-name.ts';
 import { findRunByName } from '../../eval/analysis/find-runs.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { TurnListRepository } from '../../store/turn-list-repository.ts';

@@ -13,7 +13,7 @@ import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { findRunByName } from '../../eval/analysis/find-runs.ts';
-import { unknownNameError } from '../../base/nearest-name.ts';
+import { unknownNameError } from '../../base/bench-error.ts';
 import { usualPair } from '../compare/default-arm-pair.ts';
 import { hiddenInReports } from '../hidden-texts.ts';
 import type { TurnsQuery, Links } from '../links.ts';

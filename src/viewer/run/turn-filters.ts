@@ -5,7 +5,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { cacheStates, funnelStages, wrongClasses } from '../../store/records/turn-record.ts';
 import { type TurnListFilter, TurnListRepository } from '../../store/turn-list-repository.ts';
-import { unknownNameError } from '../../base/nearest-name.ts';
+import { unknownNameError } from '../../base/bench-error.ts';
 import { type Option, options, select, textField, tick } from '../list-components.ts';
 import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 

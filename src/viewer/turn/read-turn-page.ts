@@ -1,4 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
+import { BenchError, unknownNameError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { AttributionRepository } from '../../store/attribution-repository.ts';
 import { TokenPieceRepository } from '../../store/token-piece-repository.ts';
@@ -9,7 +9,6 @@ import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { redactTurn } from '../../eval/analysis/redact-turn.ts';
 import { findRunByName } from '../../eval/analysis/find-runs.ts';
-import { unknownNameError } from '../../base/nearest-name.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { TurnRef } from '../links.ts';
 import { type AnsweredDisplayTurn, type DisplayTurn, turnForDisplay } from '../turn-scores-for-display.ts';

@@ -5,9 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { randomModelPrefix } from '../../../config/bench-config.ts';
-import { BenchError } from '../../../base/bench-error.ts';
+import { BenchError, didYouMean } from '../../../base/bench-error.ts';
 import { diskErrorHint } from '../../../base/disk-error-hint.ts';
-import { didYouMean } from '../../../base/nearest-name.ts';
 import { bytesOfNumbers } from '../tensor-types.ts';
 import {
   encodeHeader,

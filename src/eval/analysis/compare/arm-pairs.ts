@@ -1,5 +1,4 @@
-import { BenchError } from '../../../base/bench-error.ts';
-import { didYouMean } from '../../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../../base/bench-error.ts';
 import type { RunToCompare } from './run-to-compare.ts';
 
 export interface ArmPair {

@@ -1,5 +1,4 @@
-import { BenchError } from '../../../base/bench-error.ts';
-import { didYouMean } from '../../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../../base/bench-error.ts';
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { MetricsVersion } from './metrics-version.ts';
 import { builtInMetrics, type MetricDefinition, untestedMetrics } from './built-in-metrics.ts';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import { BenchError } from '../../../base/bench-error.ts';
-import { didYouMean } from '../../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../../base/bench-error.ts';
 import { type RunDatasets, readRunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { writeText } from '../../../data/write-lines.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { didYouMean, nearestName } from './nearest-name.ts';
+import { didYouMean, nearestName } from './bench-error.ts';
 
 const arms = ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-parallel'];
 
