@@ -10,7 +10,7 @@ import { format, resolveConfig } from 'prettier';
 import { BenchError } from '../src/base/bench-error.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { type ArmResults, type RunResults, runResults } from '../src/store/records/run-results.ts';
-import { lengthBreakEvens, totals, wayName } from '../src/eval/analysis/summary/length-break-even.ts';
+import { atFullLayers, lengthBreakEvens, totals, wayName } from '../src/eval/analysis/summary/length-break-even.ts';
 import { quantiles } from '../src/eval/analysis/statistics/estimate-mean.ts';
 import { groupedNumber } from '../src/render/format-number.ts';
 import { editOutcomes } from '../src/store/records/suite-measurements.ts';
@@ -118,26 +118,29 @@ function embedderTable({ run, measured }: RunResults): BareTable {
 
 /** By way and tier: the length from which stored KV is faster than the text, and its time at the longest length, for each model. */
 function lengthsTable(runs: readonly RunResults[]): string {
-  const rows = ['resident', ...lengthBreakEvens(runs[0]!.measured!.length!).map(({ way }) => wayName(way))];
-  const columns = runs.flatMap(({ run, measured }) => {
-    const measurements = measured!.length!;
+  const models = runs.map(({ run, measured }) => {
+    const measurements = atFullLayers(measured!.length!);
+    const breakEvens = new Map(lengthBreakEvens(measurements).map((found) => [wayName(found.way), found.tokens]));
+    return { name: run.model.name, measurements, breakEvens };
+  });
+  const columns = models.flatMap(({ name: model, measurements, breakEvens }) => {
     const longest = Math.max(...measurements.map(({ tokens }) => tokens));
     const p50 = (name: string): number =>
       quantiles(totals(measurements.find((row) => row.tokens === longest && wayName(row) === name)!)).p50;
-    const breakEvens = new Map(lengthBreakEvens(measurements).map((found) => [wayName(found.way), found]));
     return [
-      textColumn(`${run.model.name}:from`, `${run.model.name}: from (tokens)`, (name: string) => {
-        const found = breakEvens.get(name);
-        return found && lengthText(found.tokens, measurements);
+      textColumn(`${model}:from`, `${model}: from (tokens)`, (name: string) => {
+        const tokens = breakEvens.get(name);
+        return tokens === undefined ? undefined : lengthText(tokens, measurements);
       }),
       numberColumn(
-        `${run.model.name}:share`,
+        `${model}:share`,
         `× text at ${groupedNumber(longest)}`,
         (name: string) => p50(name) / p50('text'),
         3,
       ),
     ];
   });
+  const rows = ['resident', ...models[0]!.breakEvens.keys()];
   return bare({ rowHeading: 'KV', ...itemRows(rows, (name) => name, [{ columns }]) }, runs);
 }
 

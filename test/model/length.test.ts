@@ -1,14 +1,26 @@
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
-import { lengthBreakEvens, totals, wayName } from '../../src/eval/analysis/summary/length-break-even.ts';
+import { fullLayers } from '../../src/engine/gguf/random-model/random-model.ts';
+import { atFullLayers, lengthBreakEvens, totals, wayName } from '../../src/eval/analysis/summary/length-break-even.ts';
 import type { LengthMeasurement } from '../../src/store/records/suite-measurements.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
+import { runResults } from '../fixtures/run-results.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
-it('suite length measures every way at every length that fits, and nothing but the query is evaluated behind stored KV', async () => {
+it('suite length measures every way at every length that fits, goes on where it was interrupted, and evaluates nothing but the query behind stored KV', async () => {
   using folder = new TestFolder();
-  const config = smallConfig(folder, { suite: 'length', lengths: '48,96,1000000', limit: '1' });
-  const [results] = await runBench(config);
+  const config = smallConfig(folder, { suite: 'length', lengths: '48,96,1000000', limit: '1', run: 'lengths' });
+  const broken = runBench(config, {
+    onProgress: ({ phase, done }) => {
+      if (phase === 'measure' && done === 1) throw new Error('the display broke');
+    },
+  });
+  await expect(broken).rejects.toThrow('the display broke');
+  const steps: string[] = [];
+  const [results] = await runBench(smallConfig(folder, { resume: 'lengths' }), {
+    onProgress: ({ phase, done, total }) => phase === 'measure' && steps.push(`${done} of ${total}`),
+  });
+  expect(steps.slice(1)).toEqual(['2 of 2']);
   const rows = results!.measured!.length!;
   expect(failedChecks(results!)).toEqual([]);
   expect([...new Set(rows.map(({ tokens }) => tokens))]).toEqual([48, 96]);
@@ -18,7 +30,7 @@ it('suite length measures every way at every length that fits, and nothing but t
   for (const { way, tier, type, tokens, bytes, evaluated, sameToken, repeats } of rows) {
     if (way === 'resident' || (way === 'prefix' && type === 'f16')) expect(sameToken).toBe(true);
     expect(evaluated).toBe(way === 'text' ? 16 + tokens + 24 : 24);
-    expect(repeats.length).toBe(9);
+    expect(repeats.length).toBe(10);
     for (const { steps, diskBytes } of repeats) {
       expect(steps.evaluate).toBeGreaterThan(0);
       expect(steps.import > 0).toBe(tier !== null);
@@ -45,6 +57,23 @@ function measurement(way: 'text' | 'blocks', tokens: number, ms: number, spread 
     way === 'text' ? { tier: null, type: null, bytes: 0 } : ({ tier: 'disk', type: 'f16', bytes: 1 } as const);
   return { tokens, way, evaluated: 1, sameToken: true, repeats, ...stored };
 }
+
+it('few layers count as all of the model, and the tables say so', () => {
+  expect(fullLayers('random:llama-8b-2-layers:q8_0')).toBe(32);
+  expect([fullLayers('random:llama-3.2-1b'), fullLayers('llama-8b-2-layers')]).toEqual([undefined, undefined]);
+  const few = [measurement('text', 100, 40), measurement('blocks', 100, 20)].map((row) => {
+    const repeats = row.repeats.map(({ steps }) => ({ steps: { ...steps, find: 1 }, joules: 2, diskBytes: null }));
+    return { ...row, repeats, layers: { measured: 2, full: 32 } };
+  });
+  const [text, blocks] = atFullLayers(few);
+  expect(totals(text!)).toEqual([641, 641, 641]);
+  expect(blocks).toMatchObject({ bytes: 16, repeats: Array(3).fill({ joules: 32, diskBytes: null }) });
+  expect(atFullLayers([blocks!])).toEqual([blocks]);
+  const results = { ...runResults, run: { ...runResults.run, suite: 'length' }, measured: { length: few } };
+  const [table, breakEvens] = ['14', '14b'].map((name) => reportTables(results).get(name)!);
+  expect(table!.rows[1]!.cells).toMatchObject({ 'ms:import': { value: 80 }, joules: { value: 32 } });
+  for (const { notes } of [table!, breakEvens!]) expect(notes.join(' ')).toContain('Measured with 2 of 32 layers');
+});
 
 const breakEven = (own: readonly number[], spread = 0) => {
   const lengths = [100, 400, 1600];

@@ -1,5 +1,5 @@
 /** Tables 14 and 14b: time to first token by length and tier, and from which length each tier beats recomputation. */
-import { lengthBreakEvens, totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
+import { atFullLayers, lengthBreakEvens, totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
 import { quantiles } from '../../eval/analysis/statistics/estimate-mean.ts';
 import { countColumn, numberColumn, type Table, textColumn } from '../../render/table.ts';
 import { groupedNumber } from '../../render/format-number.ts';
@@ -10,7 +10,8 @@ import { runTable } from './table-parts.ts';
 /** Steps that move all stored bytes, so that a speed makes sense. */
 const MOVING: readonly LengthStep[] = ['read', 'verify', 'convert', 'join', 'import'];
 
-export function lengthTable(results: RunResults, measured: readonly LengthMeasurement[]): Table {
+export function lengthTable(results: RunResults, measuredLayers: readonly LengthMeasurement[]): Table {
+  const measured = atFullLayers(measuredLayers);
   const stepMs = ({ repeats }: LengthMeasurement, step: LengthStep): number | null => {
     const { p50 } = quantiles(repeats.map(({ steps }) => steps[step]));
     return p50 === 0 ? null : p50;
@@ -60,9 +61,21 @@ export function lengthTable(results: RunResults, measured: readonly LengthMeasur
     notes: [
       'Behind the memories stand 24 tokens of a query; `resident` is the query alone, behind KV that is in the session: no way can be',
       'faster. Disk: with a warm page cache. Guest-cold: this system had dropped its cache, which the bytes read from the disk prove;',
-      'a host below may have kept its own. Bytes per token: with the header of 16 tokens. Energy: of the processor, by RAPL.',
+      'a host below may have kept its own. Bytes per token: with the header of 16 tokens. Energy: of the processor packages',
+      'by RAPL and of NVIDIA boards by nvidia-smi, whose power is sampled every 20 ms; a dash where the system tells neither.',
+      ...layersNote(measuredLayers),
     ],
   });
+}
+
+/** Says that a random model had fewer layers than the one it stands for. */
+function layersNote([first]: readonly LengthMeasurement[]): string[] {
+  if (first?.layers === undefined) return [];
+  const { measured, full } = first.layers;
+  return [
+    `Measured with ${measured} of ${full} layers, and multiplied by ${full / measured}: bytes, joules and the time of each step but`,
+    '`find` are taken to grow in proportion to the layers. The output layer, of a vocabulary of 2,560 tokens, hardly counts.',
+  ];
 }
 
 /** A break-even length in words. */
@@ -89,6 +102,9 @@ export function lengthBreakEvenTable(results: RunResults, measured: readonly Len
         ],
       },
     ],
-    notes: ['Medians, interpolated between the measured lengths; intervals by resampling the repeats.'],
+    notes: [
+      'Medians, interpolated between the measured lengths; intervals by resampling the repeats.',
+      ...layersNote(measured),
+    ],
   });
 }

@@ -73,6 +73,8 @@ const lengthMeasurement = object({
   type: z.enum(['f16', 'q8_0', 'q4_0']).nullable(),
   /** Stored bytes; 0 if nothing is stored. */
   bytes: z.number(),
+  /** Layers of the random model that was measured, and of the model whose KV it stands for; missing if that has no more. */
+  layers: object(numbers('measured', 'full')).exactOptional(),
   /** Tokens that the engine evaluated up to the first token; null if it does not count them. */
   evaluated: z.number().nullable(),
   /** The first token is that of the text. Joined and quantised KV may give another. */

@@ -11,6 +11,8 @@ export interface LlamaThreeScaling {
 export interface ModelShape {
   readonly architecture: 'llama' | 'qwen2' | 'qwen3' | 'qwen3moe' | 'gemma3' | 'lfm2';
   readonly layers: number;
+  /** Layers of the model whose KV geometry this is, if that has more. */
+  readonly fullLayers?: number;
   readonly embeddingDimension: number;
   readonly feedForwardDimension: number;
   readonly heads: number;
@@ -50,6 +52,22 @@ const tinyLlama = { ...tiny, architecture: 'llama', ropeBase: 10_000, normEpsilo
 const tinyQwen = { ...tiny, architecture: 'qwen2', ropeBase: 1_000_000, normEpsilon: 1e-6, tiedOutput: true } as const;
 // The sixth layer is the first with full attention.
 const tinyGemma = { ...tinyQwen, architecture: 'gemma3', layers: 7, headDimension: 32 } as const;
+
+/** Llama 3.2 1B with the shipped vocabulary. */
+const llama1b = {
+  ...real,
+  architecture: 'llama',
+  embeddingDimension: 2048,
+  feedForwardDimension: 8192,
+  heads: 32,
+  kvHeads: 8,
+  vocabularyTokens: tiny.vocabularyTokens,
+  contextTokens: 131_072,
+  ropeBase: 500_000,
+  ropeScaling: { factor: 32, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContextTokens: 8192 },
+  normEpsilon: 1e-5,
+  tiedOutput: true,
+} as const;
 
 /** ChatML, as in Qwen's models. */
 const chatTemplate =
@@ -117,20 +135,26 @@ export const modelShapes = {
     normEpsilon: 1e-6,
     tiedOutput: true,
   },
-  'llama-3.2-1b': {
-    ...real,
-    architecture: 'llama',
-    layers: 16,
-    embeddingDimension: 2048,
-    feedForwardDimension: 8192,
-    heads: 32,
-    kvHeads: 8,
-    vocabularyTokens: 128_256,
-    contextTokens: 131_072,
-    ropeBase: 500_000,
-    ropeScaling: { factor: 32, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContextTokens: 8192 },
-    normEpsilon: 1e-5,
-    tiedOutput: true,
+  'llama-3.2-1b': { ...llama1b, layers: 16, vocabularyTokens: 128_256 },
+  'llama-1b-4-layers': { ...llama1b, layers: 4, fullLayers: 16 },
+  'llama-8b-2-layers': {
+    ...llama1b,
+    layers: 2,
+    fullLayers: 32,
+    embeddingDimension: 4096,
+    feedForwardDimension: 14_336,
+    headDimension: 128,
+    tiedOutput: false,
+  },
+  'llama-70b-1-layer': {
+    ...llama1b,
+    layers: 1,
+    fullLayers: 80,
+    embeddingDimension: 8192,
+    feedForwardDimension: 28_672,
+    heads: 64,
+    headDimension: 128,
+    tiedOutput: false,
   },
 } as const satisfies Readonly<Record<string, ModelShape>>;
 

@@ -76,6 +76,14 @@ export async function randomModelPath(name: string): Promise<string> {
   return path;
 }
 
+/** Layers of the model that a random model with fewer layers stands for; undefined for all others. */
+export function fullLayers(name: string): number | undefined {
+  if (!name.startsWith(randomModelPrefix)) return undefined;
+  const [shapeName = ''] = name.slice(randomModelPrefix.length).split(':');
+  const shape: ModelShape | undefined = isShapeName(shapeName) ? modelShapes[shapeName] : undefined;
+  return shape?.fullLayers;
+}
+
 /** @throws BenchError `bad-option` for an unknown type, or if its blocks do not divide the shape's rows */
 function withType(shapeName: ModelShapeName, typeName: string | undefined): ModelShape {
   const shape: ModelShape = modelShapes[shapeName];

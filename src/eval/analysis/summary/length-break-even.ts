@@ -20,10 +20,31 @@ export function totals({ repeats }: LengthMeasurement): number[] {
 }
 
 /**
- * The break-even of every way that stores KV, in the order of the measurements. Between two lengths, medians are taken to change
- * in proportion to a power of the length. Intervals: percentiles over resampled repeats.
+ * Takes measurements with few layers to the full number: bytes, joules and the ms of each step but `find` grow in proportion to the
+ * layers. Measurements of whole models stay as they are.
  */
-export function lengthBreakEvens(measured: readonly LengthMeasurement[]): LengthBreakEven[] {
+export function atFullLayers(measured: readonly LengthMeasurement[]): LengthMeasurement[] {
+  return measured.map(({ layers, ...row }) => {
+    if (layers === undefined) return row;
+    const factor = layers.full / layers.measured;
+    const repeats = row.repeats.map(({ steps, joules, diskBytes }) => {
+      const scaled = Object.entries(steps).map(([step, ms]) => [step, step === 'find' ? ms : factor * ms]);
+      return {
+        steps: Object.fromEntries(scaled) as typeof steps,
+        joules: joules === null ? null : factor * joules,
+        diskBytes: diskBytes === null ? null : factor * diskBytes,
+      };
+    });
+    return { ...row, bytes: factor * row.bytes, repeats };
+  });
+}
+
+/**
+ * The break-even of every way that stores KV, in the order of the measurements. Between two lengths, medians are taken to change
+ * in proportion to a power of the length. Intervals: percentiles over resampled repeats. Few layers count as all of the model.
+ */
+export function lengthBreakEvens(measuredLayers: readonly LengthMeasurement[]): LengthBreakEven[] {
+  const measured = atFullLayers(measuredLayers);
   const ways = [...Map.groupBy(measured, wayName).values()].map((rows) => rows.toSorted((a, b) => a.tokens - b.tokens));
   const texts = new Map(measured.filter(({ way }) => way === 'text').map((row) => [row.tokens, totals(row)]));
   const random = new SeededRandom(SEED);

@@ -6,6 +6,7 @@ import { TemporaryFolder } from '../../../base/temporary-folder.ts';
 import { requireCells } from '../../../engine/engine-capabilities.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
+import { fullLayers } from '../../../engine/gguf/random-model/random-model.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
@@ -18,11 +19,12 @@ import { readQuantised, writeQuantised } from '../../../kv/quantised-block.ts';
 import { quantisedTypes, type StoreType } from '../../../store/records/prefill-record.ts';
 import { type LengthMeasurement, lengthSteps, type LengthStep } from '../../../store/records/suite-measurements.ts';
 import type { MeasureContext } from '../suite.ts';
+import { EnergyMeter } from './energy-meter.ts';
 
 const HEADER_TOKENS = 16;
 const BLOCK_TOKENS = 48;
 const QUERY_TOKENS = 24;
-const REPEATS = 9;
+const REPEATS = 10;
 /** Evaluating a long text takes minutes: at least this often, and no more once it has taken this long, in ms. */
 const MIN_REPEATS = 3;
 const ENOUGH_MS = 60_000;
@@ -32,8 +34,16 @@ const COLD_SHARE = 0.9;
 
 type StepTimes = Record<LengthStep, number>;
 
+/** Called after each measured repeat of KV that is stored in files, with their folder. */
+export type AfterRepeat = (
+  stored: Pick<LengthMeasurement, 'tokens' | 'way' | 'tier' | 'type' | 'bytes'>,
+  folder: string,
+) => void;
+
 /** A way to the first token: what is prepared once, and what each repeat does. */
 interface Way extends Pick<LengthMeasurement, 'way' | 'tier' | 'type' | 'bytes'> {
+  /** Holds the files of stored KV. */
+  readonly folder?: string;
   /** Makes the session as it is when a turn begins. Not timed. */
   readonly before?: () => Promise<void> | void;
   /** Fills the session up to the query, and times each step. */
@@ -44,31 +54,44 @@ interface Way extends Pick<LengthMeasurement, 'way' | 'tier' | 'type' | 'bytes'>
 
 /**
  * Time to first token by length of the memories and by where their KV is: text, KV that is resident, and one exact prefix or
- * joined blocks from memory and from disk, in each number type. Blocks have 48 tokens. The ways take turns in each repeat.
+ * joined blocks from memory and from disk, in each number type. Blocks have 48 tokens. The ways take turns in each repeat. A
+ * length is stored when it is measured; those that an interrupted run stored are not measured again.
  */
-export async function measureLength(context: MeasureContext): Promise<readonly LengthMeasurement[]> {
-  const { model, threads, lengths, seed } = context.config;
+export async function measureLength(
+  context: MeasureContext,
+  afterRepeat?: AfterRepeat,
+): Promise<readonly LengthMeasurement[]> {
+  const { model, threads, lengths } = context.config;
   const behind = HEADER_TOKENS + QUERY_TOKENS + 8;
   const { trainContextTokens } = (await context.engines.inspect(model)).model;
   const fitting = lengths.filter((tokens) => tokens + behind <= trainContextTokens);
-  const measured: LengthMeasurement[] = [];
+  const measured = [...(context.measured?.length ?? [])];
+  const known = new Set(measured.map(({ tokens }) => tokens));
   for (const [index, tokens] of fitting.entries()) {
+    if (known.has(tokens)) continue;
     context.signal.throwIfAborted();
     await using engine = await context.engines.open({
       model,
       contextTokens: tokens + behind,
       ...(threads === undefined ? {} : { threads }),
     });
-    measured.push(...(await measureWays(engine, tokens, seed, context)));
+    measured.push(...(await measureWays(engine, tokens, context, afterRepeat)));
+    await context.save({ length: measured });
     context.onStep(index + 1, fitting.length);
   }
   return measured;
 }
 
-async function measureWays(engine: Engine, tokens: number, seed: number, { signal }: MeasureContext) {
+async function measureWays(
+  engine: Engine,
+  tokens: number,
+  { config, signal }: MeasureContext,
+  afterRepeat: AfterRepeat | undefined,
+): Promise<LengthMeasurement[]> {
   using folder = new TemporaryFolder();
+  using energy = new EnergyMeter();
   await using session = await engine.openSession('length');
-  const random = new SeededRandom(seed);
+  const random = new SeededRandom(config.seed);
   const ids = await ordinaryTokens(engine);
   const draw = (count: number): TokenId[] => Array.from({ length: count }, () => random.pick(ids));
   const [prefix, query] = [draw(HEADER_TOKENS + tokens), draw(QUERY_TOKENS)];
@@ -86,7 +109,7 @@ async function measureWays(engine: Engine, tokens: number, seed: number, { signa
       if (repeat > MIN_REPEATS && row.spentMs > ENOUGH_MS) continue;
       await row.way.before?.();
       const steps = Object.fromEntries(lengthSteps.map((step) => [step, 0])) as StepTimes;
-      const [energy, read, meter] = [readJoules(), readFromDisk(), await session.meter()];
+      const [joules, read, meter] = [energy.joules(), readFromDisk(), await session.meter()];
       const start = performance.now();
       await row.way.fill(steps);
       const { firstTokenMs, tokens: given } = await session.generate(query, { maxTokens: 1 }, { signal });
@@ -97,15 +120,30 @@ async function measureWays(engine: Engine, tokens: number, seed: number, { signa
       row.token = given[0];
       // The first repeat warms up.
       if (repeat === 0) continue;
-      const joules = energy === null ? null : readJoules()! - energy;
-      row.repeats.push({ steps, joules, diskBytes: read === null ? null : readFromDisk()! - read });
+      row.repeats.push({
+        steps,
+        joules: difference(energy.joules(), joules),
+        diskBytes: difference(readFromDisk(), read),
+      });
+      if (row.way.folder !== undefined) afterRepeat?.({ tokens, ...row.way }, row.way.folder);
     }
   }
   for (const { way } of rows) way.free?.();
+  const layers = measuredLayers(config.model, engine);
   const measured = rows.map(({ way: { way, tier, type, bytes }, evaluated, token, repeats }) => {
-    return { tokens, way, tier, type, bytes, evaluated, sameToken: token === rows[0]!.token, repeats };
+    const sameToken = token === rows[0]!.token;
+    return { tokens, way, tier, type, bytes, ...layers, evaluated, sameToken, repeats };
   });
   return measured.filter(({ tier, bytes, repeats }) => tier !== 'guest-cold' || isCold(bytes, repeats));
+}
+
+function measuredLayers(model: string, { info }: Engine): Pick<LengthMeasurement, 'layers'> {
+  const [full, measured] = [fullLayers(model), info.model.layers];
+  return full === undefined || measured === null ? {} : { layers: { measured, full } };
+}
+
+function difference(now: number | null, before: number | null): number | null {
+  return now === null || before === null ? null : now - before;
 }
 
 /** True if each repeat read nearly all its bytes from the disk: some files are read before, and some systems drop nothing. */
@@ -120,21 +158,12 @@ function readFromDisk(): number | null {
   return counts === null ? null : Number(counts[1]);
 }
 
-/** Energy of the processor packages since some time, in joules, by RAPL; null where it cannot be read. */
-function readJoules(): number | null {
-  try {
-    const root = '/sys/class/powercap';
-    const packages = readdirSync(root).filter((name) => /^intel-rapl:\d+$/.test(name));
-    const joules = packages.map((name) => Number(readFileSync(join(root, name, 'energy_uj'), 'utf8')) / 1e6);
-    return joules.length === 0 ? null : joules.reduce((sum, one) => sum + one, 0);
-  } catch {
-    // Only the superuser may read it on most systems.
-    return null;
-  }
-}
-
-/** Adds the time of some work to a step. */
-async function timed<T>(steps: StepTimes, step: LengthStep, work: () => T | Promise<T>): Promise<T> {
+/** Adds the time of some work to a step, in ms. */
+export async function timed<Step extends string, T>(
+  steps: Record<Step, number>,
+  step: Step,
+  work: () => T | Promise<T>,
+): Promise<T> {
   const start = performance.now();
   const result = await work();
   steps[step] += performance.now() - start;
@@ -248,13 +277,12 @@ async function storedWays({ engine, way, parts, use, type, folder }: StoredWay):
     }
     await use(steps, states);
   };
-  const common = { way, type, bytes: size };
+  const common = { way, type, bytes: size, folder: path };
+  const cold = { ...common, tier: 'guest-cold' as const, before: () => void dropFromCache(path), fill: fromDisk };
   return [
     { ...common, tier: 'memory', fill: fromMemory, free: () => freeCells(resident) },
     { ...common, tier: 'disk', fill: fromDisk },
-    ...(process.platform === 'linux'
-      ? [{ ...common, tier: 'guest-cold' as const, before: () => dropFromCache(path), fill: fromDisk }]
-      : []),
+    ...(process.platform === 'linux' ? [cold] : []),
   ];
 }
 
@@ -262,11 +290,12 @@ function freeCells(cells: readonly (ArenaCells | Uint8Array)[]): void {
   for (const one of cells) if (one instanceof ArenaCells) one.erase();
 }
 
-/** Drops the files of a folder from the page cache of this system; a host below may still have them. Linux only. */
-function dropFromCache(folder: string): void {
+/** Drops the files of a folder from the page cache of this system; a host below may still have them. Linux only. @returns them */
+export function dropFromCache(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name));
   // Only what was written to the disk can be dropped.
   const drop = 'sync "$@"; for file do dd if="$file" iflag=nocache count=0 status=none; done';
   execFileSync('sh', ['-c', drop, 'sh', ...paths]);
+  return paths;
 }

@@ -8,17 +8,12 @@ import { requireCells } from '../../../engine/engine-capabilities.ts';
 import { memorySegment } from '../../../systems/prompt/memory-lines.ts';
 import { quantiles } from '../../analysis/statistics/estimate-mean.ts';
 import type { MeasureContext } from '../suite.ts';
+import { timed } from './measure-length.ts';
 
 const KV_TYPES: readonly NumberType[] = ['F16', 'F32'];
 /** Lengths of a prefix, as shares of the window. */
 const SHARES = [1 / 16, 1 / 4, 1 / 2];
 const ROUNDS = 100;
-
-async function elapsed(act: () => unknown): Promise<number> {
-  const start = performance.now();
-  await act();
-  return performance.now() - start;
-}
 
 /** Concatenates memory lines of the data to `tokens` tokens. @returns their ids, and the bytes of their text */
 async function memoryTokens({ datasets }: MeasureContext, engine: Engine, tokens: number) {
@@ -45,36 +40,36 @@ async function measurePrefix(
 ): Promise<StorageMeasurement[]> {
   const { ids, textBytes } = await memoryTokens(context, engine, tokens);
   const { rotary } = requireCells(engine);
-  type Step = 'evaluate' | 'save' | 'load' | 'cut' | 'join';
-  const ms: Record<Step, number[]> = { evaluate: [], save: [], load: [], cut: [], join: [] };
+  const steps = { evaluate: 0, save: 0, load: 0, cut: 0, join: 0 };
+  const rounds: (typeof steps)[] = [];
   let diskBytes = 0;
   let memoryBytes = 0;
   await using session = await engine.openSession('storage');
   for (let round = 0; round <= ROUNDS; round++) {
     context.signal.throwIfAborted();
+    const ms = { ...steps };
     await session.clear();
-    ms.evaluate.push(await elapsed(() => session.evaluate(ids, { signal: context.signal })));
-    const start = performance.now();
-    const checkpoint = await session.checkpoint();
-    ms.save.push(performance.now() - start);
+    await timed(ms, 'evaluate', () => session.evaluate(ids, { signal: context.signal }));
+    const checkpoint = await timed(ms, 'save', () => session.checkpoint());
     diskBytes = checkpoint.bytes;
     await session.clear();
-    ms.load.push(await elapsed(() => session.restore(checkpoint)));
+    await timed(ms, 'load', () => session.restore(checkpoint));
     await engine.deleteCheckpoint(checkpoint);
-    const cutStart = performance.now();
-    using cells = await session.exportCells();
-    const rest = cutCells(cells, 2, tokens);
-    ms.cut.push(performance.now() - cutStart);
+    const { cells, rest } = await timed(ms, 'cut', async () => {
+      const exported = await session.exportCells();
+      return { cells: exported, rest: cutCells(exported, 2, tokens) };
+    });
+    using _ = cells;
     const header = cutCells(cells, 0, 2);
     memoryBytes = kvBytes(header) + kvBytes(rest);
-    const joinMs = await elapsed(async () => {
+    await timed(ms, 'join', async () => {
       using joined = joinBlocks(header, [{ block: rest, position: 2, alpha: 1 }], { rotary });
       await session.importCells(joined);
     });
-    ms.join.push(joinMs);
+    rounds.push(ms);
   }
   // The first round warms up.
-  const times = (step: Step) => quantiles(ms[step].slice(1));
+  const times = (step: keyof typeof steps) => quantiles(rounds.slice(1).map((ms) => ms[step]));
   const common = { kvType, tokens, evaluateMs: times('evaluate').p50 };
   return [
     { ...common, kvType: 'UTF-8', tier: 'text', bytesPerToken: textBytes / tokens, saveMs: null, loadMs: null },
