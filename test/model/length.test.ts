@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { fullLayers } from '../../src/engine/gguf/random-model/random-model.ts';
-import { atFullLayers, lengthBreakEvens, totals, wayName } from '../../src/eval/analysis/summary/length-break-even.ts';
-import type { LengthMeasurement } from '../../src/store/records/suite-measurements.ts';
+import { lengthBreakEvens, totals, wayName } from '../../src/eval/analysis/summary/length-break-even.ts';
+import { atFullLayers, type LengthMeasurement } from '../../src/store/records/suite-measurements.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
 import { runResults } from '../fixtures/run-results.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';

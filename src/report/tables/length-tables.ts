@@ -1,9 +1,14 @@
 /** Tables 14 and 14b: time to first token by length and tier, and from which length each tier beats recomputation. */
-import { atFullLayers, lengthBreakEvens, totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
+import { lengthBreakEvens, totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
 import { quantiles } from '../../eval/analysis/statistics/estimate-mean.ts';
 import { countColumn, numberColumn, type Table, textColumn } from '../../render/table.ts';
 import { groupedNumber } from '../../render/format-number.ts';
-import { type LengthMeasurement, lengthSteps, type LengthStep } from '../../store/records/suite-measurements.ts';
+import {
+  atFullLayers,
+  type LengthMeasurement,
+  lengthSteps,
+  type LengthStep,
+} from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { runTable } from './table-parts.ts';
 

@@ -177,3 +177,23 @@ export type LeakMatrix = z.output<typeof leakMatrix>;
 export type RetrievalMeasurement = z.output<typeof retrievalMeasurement>;
 export type RetrievalMeasurements = z.output<typeof retrievalMeasurements>;
 export type Measured = z.output<typeof measured>;
+
+/**
+ * Takes measurements with few layers to the full number: bytes, joules and the ms of each step but `find` grow in proportion to the
+ * layers. Measurements of whole models stay as they are.
+ */
+export function atFullLayers(measured: readonly LengthMeasurement[]): LengthMeasurement[] {
+  return measured.map(({ layers, ...row }) => {
+    if (layers === undefined) return row;
+    const factor = layers.full / layers.measured;
+    const repeats = row.repeats.map(({ steps, joules, diskBytes }) => {
+      const scaled = Object.entries(steps).map(([step, ms]) => [step, step === 'find' ? ms : factor * ms]);
+      return {
+        steps: Object.fromEntries(scaled) as typeof steps,
+        joules: joules === null ? null : factor * joules,
+        diskBytes: diskBytes === null ? null : factor * diskBytes,
+      };
+    });
+    return { ...row, bytes: factor * row.bytes, repeats };
+  });
+}

@@ -1,5 +1,5 @@
 import { linearRegression } from 'simple-statistics';
-import { type LengthMeasurement, type LengthStep } from '../../store/records/suite-measurements.ts';
+import { atFullLayers, type LengthMeasurement, type LengthStep } from '../../store/records/suite-measurements.ts';
 import type { TurnAccess } from './simulated-arms.ts';
 
 /** A time that grows in proportion, in ms. */
@@ -38,11 +38,12 @@ export interface LengthFrame {
   readonly queryTokens: number;
 }
 
-/** The costs that suite `length` measured, as medians, at two lengths or more. */
+/** The costs that suite `length` measured, as medians, at two lengths or more; few layers count as all of the model. */
 export function costsOfLengths(
-  measured: readonly LengthMeasurement[],
+  measuredLayers: readonly LengthMeasurement[],
   { headerTokens, queryTokens }: LengthFrame,
 ): AccessCosts {
+  const measured = atFullLayers(measuredLayers);
   const rows = (way: LengthMeasurement['way'], tier: LengthMeasurement['tier']): LengthMeasurement[] =>
     measured.filter((row) => row.way === way && row.tier === tier && (row.type ?? 'f16') === 'f16');
   // Resident: the query alone, behind all others. Text: the memories, then the query as before.

@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import type { LengthMeasurement } from '../../../store/records/suite-measurements.ts';
+import { atFullLayers, type LengthMeasurement } from '../../../store/records/suite-measurements.ts';
 import { quantiles } from '../statistics/estimate-mean.ts';
 
 const RESAMPLES = 1000;
@@ -17,26 +17,6 @@ export interface LengthBreakEven {
 /** Time to first token of each repeat, ms. */
 export function totals({ repeats }: LengthMeasurement): number[] {
   return repeats.map(({ steps }) => Object.values(steps).reduce((sum, ms) => sum + ms, 0));
-}
-
-/**
- * Takes measurements with few layers to the full number: bytes, joules and the ms of each step but `find` grow in proportion to the
- * layers. Measurements of whole models stay as they are.
- */
-export function atFullLayers(measured: readonly LengthMeasurement[]): LengthMeasurement[] {
-  return measured.map(({ layers, ...row }) => {
-    if (layers === undefined) return row;
-    const factor = layers.full / layers.measured;
-    const repeats = row.repeats.map(({ steps, joules, diskBytes }) => {
-      const scaled = Object.entries(steps).map(([step, ms]) => [step, step === 'find' ? ms : factor * ms]);
-      return {
-        steps: Object.fromEntries(scaled) as typeof steps,
-        joules: joules === null ? null : factor * joules,
-        diskBytes: diskBytes === null ? null : factor * diskBytes,
-      };
-    });
-    return { ...row, bytes: factor * row.bytes, repeats };
-  });
 }
 
 /**
