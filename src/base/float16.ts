@@ -5,6 +5,8 @@ const MIN_NORMAL = 0x38800000;
 const BIAS = 0x38000000;
 const LARGEST_HALF = 0x7bff;
 
+export const LARGEST_FLOAT16 = 65_504;
+
 /**
  * The bits of the nearest half-precision number, ties to even, at most the largest finite one.
  * @throws RangeError for NaN and infinity @see IEEE 754, binary16

@@ -42,7 +42,7 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   const dataset = resolveDatasets(options.dataset, workingFolder);
   checkOptionConflicts({ ...options, dataset }, given);
   const dataFile = resolvePublicDatasetFiles(dataset, givenFiles, workingFolder, environment);
-  const paths = ['errata', 'llamaServer', 'slotsFolder', 'kvStore', 'preRetrieval', 'trace'] as const;
+  const paths = ['errata', 'llamaServer', 'slotsFolder', 'kvStore', 'externalKv', 'preRetrieval', 'trace'] as const;
   const out = resolve(workingFolder, options.out);
   // Replaced by the defaults of the model once it is opened.
   const prompt = defaultPrompt(languageModelNamed(presetModelName), false);

@@ -277,6 +277,11 @@ const kv = {
     allowed: 'a number, 0 or more',
   }).default(1),
   kvStore: path('<dir>', 'KV store shared by users and runs', 'one for each user of the run').exactOptional(),
+  externalKv: path(
+    '<dir>',
+    'KV files made elsewhere: dki-external:NAME reads those in the folder NAME',
+    'none',
+  ).exactOptional(),
   kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
     value: '<size>',
     help: 'maximum size of the KV stored per user',

@@ -3,6 +3,7 @@ import { openBlockStore } from './block-store.ts';
 import { cellDeviations } from './cell-deviations.ts';
 import { cutCells } from './cut-cells.ts';
 import { evictCells } from './evict-cells.ts';
+import { readExternalKv } from './external-kv-file.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-record.ts';
 import { meanAttention } from './mean-attention.ts';
@@ -26,6 +27,8 @@ export const kvOperations = {
   key: kvKey,
   /** Reads the bytes of a block file. */
   readBlock: readBlockFile,
+  /** Reads cells that were made elsewhere. */
+  readExternal: readExternalKv,
   /** How much each cell differs from that of another state. */
   deviations: cellDeviations,
   /** Repeats each KV head for the query heads that share it. */

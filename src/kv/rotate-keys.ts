@@ -54,7 +54,7 @@ export function keyRotation(
 }
 
 /** Radians by which one position rotates each pair. */
-const pairFrequencies = memoize(({ base, scale, dimensions, factors }: Rotary) =>
+export const pairFrequencies = memoize(({ base, scale, dimensions, factors }: Rotary) =>
   Float64Array.from(
     { length: dimensions / 2 },
     (_, pair) => (scale * base ** ((-2 * pair) / dimensions)) / (factors?.[pair] ?? 1),

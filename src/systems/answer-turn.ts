@@ -47,6 +47,8 @@ export interface SystemParts {
   readonly rules: Omit<PromptRules, 'windowTokens'>;
   /** Computes blocks that other systems may have computed before. Default: this system's own are computed. */
   readonly computeBlock?: ComputeBlock;
+  /** Folder of KV files made elsewhere, for `dki-external`. Default: none. */
+  readonly externalKv?: string;
   readonly topK: number;
   /** Memories that score lower are not retrieved; −1 retrieves all. */
   readonly threshold: number;

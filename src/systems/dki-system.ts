@@ -100,7 +100,7 @@ const defaults = {
 } as const;
 
 /** The parts with defaults filled in. */
-type Settings = Required<Omit<DKISystemParts, 'evict' | 'gating' | 'retrievals' | 'computeBlock'>> & {
+type Settings = Required<Omit<DKISystemParts, 'evict' | 'gating' | 'retrievals' | 'computeBlock' | 'externalKv'>> & {
   readonly computeBlock?: ComputeBlock;
   readonly evict: Eviction | null;
   readonly gating: DKISystemParts['gating'] | null;

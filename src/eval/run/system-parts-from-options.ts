@@ -32,6 +32,7 @@ export function systemParts(
     rules: promptRules(config),
     topK: config.topK,
     threshold: config.threshold,
+    ...(config.externalKv === undefined ? {} : { externalKv: config.externalKv }),
     // Warnings are already recorded in each turn's budget.
     warn: () => undefined,
   };

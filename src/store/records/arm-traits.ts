@@ -79,6 +79,8 @@ export const armTraits = object({
    * nothing, or does not declare this.
    */
   prefill: prefillName.exactOptional(),
+  /** Its KV comes from files made elsewhere, so that checks that need the origin of KV leave it out. */
+  external: z.literal(true).exactOptional(),
   /** How its blocks are made; missing for the default. */
   making: blockMaking.exactOptional(),
   /** Rule and share of memory tokens that are dropped before their KV is stored; missing without eviction. */

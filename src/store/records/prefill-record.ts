@@ -57,7 +57,13 @@ const injected = z.object({
 
 /** Header and memory lines as one contiguous prefix. */
 const exactPrefix = injected
-  .extend({ strategy: z.literal('prefix'), ...block.shape, memoryIds: list(z.string()) })
+  .extend({
+    strategy: z.literal('prefix'),
+    ...block.shape,
+    memoryIds: list(z.string()),
+    /** Name of the file from which the cells come, made elsewhere; missing if the bench computed them. */
+    file: z.string().exactOptional(),
+  })
   .readonly();
 
 /** Rules that select a share of the tokens to recompute: single ones, or stretches of neighbours (`RULE/8:.1`). */

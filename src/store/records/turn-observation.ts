@@ -17,7 +17,7 @@ export const turnObservation = object({
   /** SHA-256 of the prompt's token ids, as the session holds them after the turn. */
   sequenceSha256: z.string(),
   sequenceTokens: tokens,
-  /** The first index at which the session's token ids differ from the prompt's; null if they agree. */
+  /** The first index at which the session's token ids differ from the prompt's; null if they agree, and for KV made elsewhere. */
   firstForeignToken: z.number().nullable(),
   /** Sum of ln p over the tokens of the gold answer. */
   goldLogProbability: z.number().nullable(),

@@ -38,6 +38,7 @@ const marks: Readonly<Record<string, Mark>> = {
   'dki-blocks-evict-lagkv': mark('#757f2b', 'triangle-down', 5, 3),
   'dki-hybrid': mark('#7e8b91', 'bow-tie', 4, 4, 1, 4),
   'dki-gated': mark('#b86b1a', 'hourglass', 2, 3),
+  'dki-external': mark('#4a6b8a', 'triangle-right', 3, 2),
   'dki-wrong': mark('#6b6f71', 'circle', 4, 4),
 };
 

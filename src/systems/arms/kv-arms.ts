@@ -1,6 +1,12 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { parseEviction } from '../../kv/eviction-rule-and-share.ts';
 import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { BenchError } from '../../base/bench-error.ts';
+import { kvOperations } from '../../kv/kv-operations.ts';
+import { ExternalPrefill } from '../prefill/external-prefill.ts';
+import { SingleSessionSystem } from '../single-session-system.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
 import { keptSinkTokens } from '../prefill/sink-tokens.ts';
 import { type JoinRecipe, makingOf, parseRecipe, type RecipeName, recipeName, SHARE } from '../prefill/join-recipe.ts';
@@ -111,6 +117,50 @@ function evicting(rule: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefiniti
   });
 }
 
+/** An arm whose KV is read from files that were made elsewhere. */
+const external: ArmDefinition = {
+  name: 'dki-external',
+  argument: { example: 'NAME', pattern: /^[A-Za-z0-9][\w.-]*$/ },
+  traits: {
+    injects: 'memories',
+    external: true,
+    summary: 'KV made elsewhere, from files in the folder NAME of --external-kv, in place of header and memories',
+  },
+  requires: () => ['cells'],
+  open: (parts, argument) => {
+    const folder = externalFolder(parts, argument!);
+    const { kv = kvOperations, rules, topK, threshold } = parts;
+    return new SingleSessionSystem({
+      ...parts,
+      retrieves: 'retrieved',
+      openStrategy: ({ engine }) => Promise.resolve(new ExternalPrefill({ engine, kv, folder })),
+      storesKv: false,
+      injectionMode: 'dki-external',
+      action: 'dki_generate',
+      config: { ...rules, topK, threshold, externalKv: folder },
+    });
+  },
+};
+
+/** @throws BenchError `bad-option` for scaled or quantised KV, `not-found` without the folder */
+function externalFolder({ externalKv, alpha, keptAs }: ArmParts, name: string): string {
+  const arm = `dki-external:${name}`;
+  if (alpha !== 1 || keptAs !== 'f16') {
+    throw new BenchError(
+      'bad-option',
+      `${arm}: KV from files is neither scaled nor quantised`,
+      'drop alpha and @store',
+    );
+  }
+  const folder = join(externalKv!, name);
+  if (existsSync(folder)) return folder;
+  throw new BenchError(
+    'not-found',
+    `${arm}: there is no folder ${folder}`,
+    'write the files there, or change --external-kv',
+  );
+}
+
 const evictionRules = Object.keys(evictions) as EvictionRule[];
 
 /** Arms that inject KV, from exact ones to approximations, and their controls. */
@@ -217,6 +267,7 @@ export const kvArms: readonly ArmDefinition[] = [
     traits: { summary: 'as dki, but only if retrieval is relevant enough, with α set by relevance and uncertainty' },
     parts: ({ gatingThreshold }) => ({ gating: { kind: 'dual-factor', threshold: gatingThreshold } }),
   }),
+  external,
   injecting({
     name: 'dki-wrong',
     needs: ['checkpoints'],

@@ -72,6 +72,7 @@ export function kvSummary({ prefill, tokens, account }: AnsweredDisplayTurn): st
   const isJoined = prefill.strategy !== 'prefix';
   const parts = [
     `Strategy ${prefill.strategy}`,
+    'file' in prefill ? `made elsewhere: ${prefill.file}` : '',
     `α ${formatNumber(prefill.alpha, 3)}`,
     `${bytesText(prefill.sizeBytes)} loaded`,
     `${tokens.kvResident} cells filled`,

@@ -74,6 +74,8 @@ function makesAlike(arm: ArmTraits, other: ArmTraits): boolean {
 function canDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns): boolean {
   if (Object.keys(arm.settings).length > 0) return settingCanMatter(arm, nearest, { own, others });
   if (arm.evict !== undefined) return mostKept(others) > 0 && !arm.evict.endsWith(':0');
+  // It evaluates only what follows the memories.
+  if (arm.external === true) return mostKept(own) > 0;
   // A share of 0 recomputes nothing.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
   const counterpart = counterpartIn(others);

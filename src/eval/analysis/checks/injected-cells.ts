@@ -1,3 +1,4 @@
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { type Check, decided, sampledShare, undecided } from './check.ts';
@@ -28,19 +29,29 @@ export const cells: Check = ({ arms, answered, probes }) => {
   const injected = new Set(answered.flatMap(({ arm, observed }) => (observed.injectableMemories > 0 ? [arm] : [])));
   const proven = new Set(compared.map(({ arm }) => arm));
   const unproven = injecting.filter((arm) => injected.has(arm) && !proven.has(arm));
-  if (unproven.length > 0) {
-    const arms = unproven.join(', ');
-    return undecided(
-      'cells',
-      `the cells of ${arms} were not compared: the traits of the arm do not say how its KV cache is made`,
-    );
-  }
+  if (unproven.length > 0) return undecided('cells', whyUnproven(arms, unproven));
   if (compared.length === 0) return undecided('cells', 'no turn injected anything');
   const evidence = `${compared.length} turns of ${injecting.join(', ')} have the cells of a fresh evaluation`;
   const fewest = Math.min(...[...Map.groupBy(compared, ({ arm }) => arm).values()].map(({ length }) => length));
   const detects = `wrong cells in ${sampledShare(fewest)} of an arm's turns, with 95 % certainty`;
   return decided('cells', true, `${evidence} (self-test: ${selfTestText(selfTest)})`, detects);
 };
+
+function whyUnproven(arms: readonly ArmTraits[], unproven: readonly string[]): string {
+  const isExternal = (name: string): boolean => arms.find((arm) => arm.name === name)?.external === true;
+  const { true: external = [], false: others = [] } = Object.groupBy(unproven, (name) =>
+    isExternal(name) ? 'true' : 'false',
+  );
+  const reasons = [
+    [external, 'they were made elsewhere; their shape, numbers, positions and model are verified at each load'],
+    [others, 'the traits of the arm do not say how its KV cache is made'],
+  ] as const;
+  return reasons
+    .flatMap(([names, why]) =>
+      names.length === 0 ? [] : [`the cells of ${names.join(', ')} were not compared: ${why}`],
+    )
+    .join('; ');
+}
 
 type Tested = Exclude<CellsSelfTest, { readonly missing: string }>;
 

@@ -8,14 +8,15 @@ import { plannedTurns } from '../planned-sample.ts';
 /**
  * Token accounting: by the engine's meter, an injecting turn evaluates the tokens behind its memories, the recomputed
  * ones, those for selecting them and for its gate, and on a miss those that build KV; the cells of its memories,
- * counted from the stored prompt, are filled. Other turns evaluate what their account says.
+ * counted from the stored prompt, are filled. Other turns, and those with KV made elsewhere, evaluate what their account says.
  */
 export const tokenAccounting: Check = (input) => {
   const { arms, answered } = input;
   const mismatch = totalMismatch(input);
   if (mismatch !== null) return decided('token accounting', false, mismatch);
-  const injecting = new Map(arms.filter(({ injects }) => injects !== 'nothing').map((arm) => [arm.name, arm]));
-  if (injecting.size === 0) return undecided('token accounting', 'no arm injects a KV cache');
+  const isCounted = ({ injects, external }: ArmTraits): boolean => injects !== 'nothing' && external !== true;
+  const injecting = new Map(arms.filter(isCounted).map((arm) => [arm.name, arm]));
+  if (injecting.size === 0) return undecided('token accounting', 'no arm injects a KV cache of its own');
   const isChecked = ({ arm, observed }: AnsweredResult) => injecting.has(arm) && observed.injectableMemories > 0;
   const turns = answered.filter(({ arm }) => injecting.has(arm));
   const checked = answered.filter(isChecked);

@@ -3,14 +3,15 @@ import { type Check, decided, examples, pairWithReference, turnsWhere, undecided
 /**
  * Token identity: after a turn, the session holds the ids of its prompt and, if the arm claims the sequence of another
  * arm, the ids of that arm. Prompts are not compared if blocks share positions, since a session holds one id per
- * position, or if the arm keeps shared sink tokens, which are in no prompt.
+ * position, if the arm keeps shared sink tokens, which are in no prompt, or if its KV was made elsewhere.
  */
 export const tokenIdentity: Check = ({ arms, answered }) => {
   const claims = arms.filter(({ equivalence, reference }) => equivalence !== 'none' && reference !== null);
   if (claims.length === 0) return undecided('token identity', 'no arm claims the token sequence of another');
   const pairs = claims.flatMap(({ name, reference }) => pairWithReference(answered, name, reference!));
-  const withSink = new Set(arms.filter(({ making }) => making?.sink?.kept === true).map(({ name }) => name));
-  const readable = answered.filter(({ arm, account }) => !withSink.has(arm) && !account.sharesPositions);
+  const unlike = arms.filter(({ making, external }) => making?.sink?.kept === true || external === true);
+  const holdOthers = new Set(unlike.map(({ name }) => name));
+  const readable = answered.filter(({ arm, account }) => !holdOthers.has(arm) && !account.sharesPositions);
   const foreign = readable.filter(({ observed }) => observed.firstForeignToken !== null);
   const different = turnsWhere(pairs, (own, other) => own.observed.sequenceSha256 !== other.observed.sequenceSha256);
   const wrong = [...foreign, ...different];

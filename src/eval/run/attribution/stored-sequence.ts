@@ -42,6 +42,9 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
     new BenchError('not-reproduced', `the turn of item ${itemId}, arm ${arm} cannot be computed again: ${why}`, hint);
   if (turn.state === 'failed') throw refuse('it failed, and has no answer', 'choose a turn that was answered');
   const { prompt, prefill, account, answer, observed } = turn;
+  if (prefill !== null && 'file' in prefill) {
+    throw refuse(`its KV came from the file ${prefill.file}`, 'choose a turn whose KV the bench computed');
+  }
   const ids = prompt.segments.flatMap(({ tokenIds }) => tokenIds);
   if (isRedacted(ids)) throw refuse('its prompt was not stored (--no-text)', 'run the bench again, without --no-text');
   // With eviction, a cell may hold another token in each head. Its id is unknown, so that hashes differ anyway.

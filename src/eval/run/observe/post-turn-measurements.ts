@@ -105,7 +105,8 @@ export class PostTurnMeasurements {
       ...expectedInjection(arm, parts, { alpha: turnAlpha(arm, response), capabilities: engine.capabilities }),
       sequenceSha256: hashIds(sessionTokens),
       sequenceTokens: sessionTokens.length,
-      firstForeignToken: firstDifference(promptIds, knownTokens(arm, parts, sessionTokens, promptIds)),
+      firstForeignToken:
+        arm.external === true ? null : firstDifference(promptIds, knownTokens(arm, parts, sessionTokens, promptIds)),
       goldLogProbability: sum(logProbabilities),
       goldTokens: logProbabilities.map((logProbability, index) => ({ token: goldTexts[index]!, logProbability })),
       freeLogProbability: own.length === 0 ? null : means[0]!,

@@ -13,7 +13,7 @@ const options = {
     'halfLife', 'salienceWeights', 'topK', 'threshold', 'alpha', 'limit', 'users', 'sessions', 'recurrence', 'lengths', 'seed', 'repeats',
     'systemPrompt', 'answerPrefix', 'generalAnswerPrefix', 'memoryHeader', 'labels', 'placement', 'template', 'reserve',
     'historyTurns', 'contextTokens', 'workers', 'shard', 'gpu', 'gpuLayers', 'flashAttention', 'margin', 'judge', 'judgeModel', 'kvStore',
-    'kvBytes', 'text', 'trace', 'traceRun', 'traceArm', 'replay',
+    'externalKv', 'kvBytes', 'text', 'trace', 'traceRun', 'traceArm', 'replay',
   ],
   planned: ['arms'],
   verified: [

@@ -10,25 +10,34 @@ import type { Suite } from '../suite.ts';
 
 const NO_CHAT_TEMPLATE = 'the model has no chat template';
 const NO_SCORES = 'its gate needs retrieval scores, and --retriever given has none';
+const NO_FILES = 'its KV is read from files, and --external-kv names no folder of them';
 const SUMMARISING = summarisingRetrieverNames.join(' or ');
 const NO_SUMMARY = `its prompt shows a summary that only --retriever ${SUMMARISING} makes`;
 
 /** Hints for reasons with a particular remedy; all others get `OTHER_ARMS`. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   [NO_CHAT_TEMPLATE, 'use the plain form of prompts, --template plain, or a model that was trained for chat'],
+  [NO_FILES, 'add --external-kv FOLDER, or choose other arms, such as --arms rag,dki'],
   [NO_SUMMARY, `add --retriever ${SUMMARISING}, or choose other arms, such as --arms none,rag`],
 ]);
 const OTHER_ARMS = 'choose other arms, such as --arms none,rag, or another model; see doctor --model';
 
 type TemplateOption = Pick<BenchConfig, 'template'>;
-type ArmOptions = TemplateOption & Pick<BenchConfig, 'retriever'>;
+type ArmOptions = TemplateOption & Pick<BenchConfig, 'retriever' | 'externalKv'>;
 
 /** The reason why an engine with this model cannot run an arm, in one line; undefined if it can. */
 export function armObstacle(
-  { template, requires, gated, readsSummary }: Pick<Arm, 'template' | 'requires' | 'gated' | 'readsSummary'>,
+  {
+    traits,
+    template,
+    requires,
+    gated,
+    readsSummary,
+  }: Pick<Arm, 'traits' | 'template' | 'requires' | 'gated' | 'readsSummary'>,
   { model, missing }: EngineInspection,
   config: ArmOptions,
 ): string | undefined {
+  if (traits.external === true && config.externalKv === undefined) return NO_FILES;
   if (gated && config.retriever === 'given') return NO_SCORES;
   if (readsSummary && !summarisingRetrieverNames.includes(config.retriever)) return NO_SUMMARY;
   if ((template ?? config.template) === 'chat' && model.chatTemplate === null) return NO_CHAT_TEMPLATE;

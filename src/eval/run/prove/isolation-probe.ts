@@ -107,9 +107,16 @@ export function probeTurns(questions: number): number {
   return owners + strangers + doubles + 2 * atOnce - 1 + 2 * late;
 }
 
-/** True for an arm that gets memories retrieved for its user: only such an arm could leak another user's. */
-export function isProbed({ retrieves, control }: Pick<ArmTraits, 'retrieves' | 'control'>): boolean {
-  return retrieves === 'retrieved' && control === null;
+/**
+ * True for an arm that gets memories retrieved for its user: only such an arm could leak another user's. The users of the probe have no
+ * KV files.
+ */
+export function isProbed({
+  retrieves,
+  control,
+  external,
+}: Pick<ArmTraits, 'retrieves' | 'control' | 'external'>): boolean {
+  return retrieves === 'retrieved' && control === null && external !== true;
 }
 
 export const sessionPrefix = (runId: string): string => `${runId}/isolation/`;

@@ -1,0 +1,103 @@
+import { basename, join } from 'node:path';
+import { BenchError } from '../../base/bench-error.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { commonLength } from '../../engine/token-id.ts';
+import { kvBytes, type SequenceState } from '../../engine/sequence-state.ts';
+import { type ExternalKv, externalKvName } from '../../kv/external-kv-file.ts';
+import type { KvOperations } from '../../kv/kv-operations.ts';
+import { type BuiltPrompt, prefixParts } from '../prompt/build-prompt.ts';
+import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
+import { prefillAsText } from './text-prefill.ts';
+
+/**
+ * Cells made elsewhere, read from a file in every turn, in place of header and memories: trained caches, caches compressed by other
+ * programs, or those of `kv export`. If the cells are those of the prompt's first tokens, the turn goes on behind them; any other cells
+ * stand for the whole prefix.
+ * @see Cartridges, arXiv 2506.06266; KVLink, arXiv 2502.16002
+ */
+export class ExternalPrefill implements PrefillStrategy {
+  readonly #engine: Engine;
+  readonly #kv: KvOperations;
+  readonly #folder: string;
+
+  /** @param folder holds a file for each user, or for each prefix of a user */
+  constructor({ engine, kv, folder }: { readonly engine: Engine; readonly kv: KvOperations; readonly folder: string }) {
+    this.#engine = engine;
+    this.#kv = kv;
+    this.#folder = folder;
+  }
+
+  /** @throws BenchError `not-found` without a file for the user; `bad-data`, `bad-model` as `readExternalKv` */
+  async prefill(prompt: BuiltPrompt, { session, userId }: TurnContext): Promise<Prefilled> {
+    const { tokenIds, prefixTokens } = prompt;
+    const { lines } = prefixParts(prompt);
+    if (lines.length === 0) return prefillAsText(session, tokenIds);
+    const start = performance.now();
+    const { path, found } = await this.#find(userId, tokenIds.slice(0, prefixTokens));
+    const { state, sha256 } = found;
+    await session.importCells(state);
+    const replaced = isBeginning(state, tokenIds.slice(0, prefixTokens)) ? state.tokenIds.length : prefixTokens;
+    const suffix = tokenIds.slice(replaced);
+    const cells = state.positions.length;
+    return {
+      suffix,
+      record: {
+        strategy: 'prefix',
+        file: basename(path),
+        alpha: 1,
+        key: sha256,
+        memoryIds: lines.map(({ memoryId }) => memoryId),
+        tokens: cells,
+        origin: 'disk',
+        computeMs: 0,
+        sizeBytes: kvBytes(state),
+      },
+      account: {
+        cache: 'hit',
+        built: 0,
+        recomputed: 0,
+        ...(replaced === prefixTokens ? {} : { remainder: prefixTokens - replaced }),
+        resident: cells,
+        positions: session.tokens.length + suffix.length,
+      },
+      kvLoadMs: performance.now() - start,
+      kvComputeMs: 0,
+    };
+  }
+
+  /** Files belong to those who made them: removing a memory changes none. */
+  forget(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
+  reset(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  stats(): null {
+    return null;
+  }
+
+  async #find(
+    userId: string,
+    prefix: readonly number[],
+  ): Promise<{ readonly path: string; readonly found: ExternalKv }> {
+    const paths = [externalKvName(userId, prefix), externalKvName(userId)].map((name) => join(this.#folder, name));
+    for (const path of paths) {
+      const found = await this.#kv.readExternal(path, this.#engine);
+      if (found !== undefined) return { path, found };
+    }
+    throw new BenchError(
+      'not-found',
+      `there is no KV file for user ${userId}: neither ${paths.join(' nor ')}`,
+      'make one (docs/methods/external-kv.md), or export that of another arm: dki-bench kv export',
+    );
+  }
+}
+
+/** True if the cells are those of the first tokens of a prefix, each at its position. */
+function isBeginning({ tokenIds, positions }: SequenceState, prefix: readonly number[]): boolean {
+  return (
+    commonLength([...tokenIds], prefix) === tokenIds.length && positions.every((position, cell) => position === cell)
+  );
+}
