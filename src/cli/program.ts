@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly declare: (comma
   models: () => import('./models.ts'),
   list: () => import('./list.ts'),
   queue: () => import('./queue.ts'),
+  kv: () => import('./kv.ts'),
   doctor: () => import('./doctor.ts'),
 };
 

@@ -205,10 +205,14 @@ function placedKeys(
     const position = positions[(start / headDimension) % positions.length]!;
     for (const { frequency, from, to } of pairs) {
       const [first, second] = [keys[start + from[0]]!, keys[start + from[1]]!];
-      const isRotated = rope === 'applied';
-      const [cosine, sine] = [Math.cos(position * frequency), Math.sin(position * frequency)];
-      placed[start + to[0]] = isRotated ? first : first * cosine - second * sine;
-      placed[start + to[1]] = isRotated ? second : second * cosine + first * sine;
+      if (rope === 'applied') {
+        placed[start + to[0]] = first;
+        placed[start + to[1]] = second;
+      } else {
+        const [cosine, sine] = [Math.cos(position * frequency), Math.sin(position * frequency)];
+        placed[start + to[0]] = first * cosine - second * sine;
+        placed[start + to[1]] = second * cosine + first * sine;
+      }
     }
   }
   return placed;

@@ -116,7 +116,7 @@ export class ArmRegistry {
     const { blocks, others } = splitSettings(settings);
     requireSense(name, settings, definition.joins?.(argument) ?? null);
     const traits = this.#traits(name, found, alpha, blocks);
-    requireInjection(name, definition, settings, traits.injects);
+    requireInjection(name, definition, settings, traits);
     requireOrder(name, definition, settings, traits.retrieves);
     requirePrefixCache(name, definition, settings);
     const needs = definition.requires?.(argument, alpha, blocks) ?? [];
@@ -185,16 +185,19 @@ export function ownTraits({ traits }: ArmDefinition, ...given: Parameters<Traits
 
 type TraitsOf = Extract<ArmDefinition['traits'], (...given: never[]) => unknown>;
 
-/** @throws BenchError `bad-option` for KV settings on an arm that injects no KV */
+/** @throws BenchError `bad-option` for KV settings on an arm that injects no KV, or injects it as it is in a file */
 function requireInjection(
   name: string,
   { name: arm }: ArmDefinition,
   { alpha, store }: ArmSettings,
-  injects: ArmTraits['injects'],
+  { injects, external }: ArmTraits,
 ): void {
   const refuse = (why: string, hint: string): never => {
     throw new BenchError('bad-option', `--arms ${name}: ${arm} ${why}`, hint);
   };
+  if (external === true && (alpha ?? store) !== undefined) {
+    refuse('injects KV as it is in the files', 'drop @alpha and @store');
+  }
   if (injects !== 'nothing') return;
   if (alpha !== undefined) refuse('injects no KV to scale', 'drop @alpha');
   if (store !== undefined) refuse('injects no stored KV', 'drop @store');

@@ -1,9 +1,7 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { parseEviction } from '../../kv/eviction-rule-and-share.ts';
 import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from '../../base/bench-error.ts';
 import { kvOperations } from '../../kv/kv-operations.ts';
 import { ExternalPrefill } from '../prefill/external-prefill.ts';
 import { SingleSessionSystem } from '../single-session-system.ts';
@@ -128,8 +126,8 @@ const external: ArmDefinition = {
   },
   requires: () => ['cells'],
   open: (parts, argument) => {
-    const folder = externalFolder(parts, argument!);
-    const { kv = kvOperations, rules, topK, threshold } = parts;
+    const { kv = kvOperations, rules, topK, threshold, externalKv } = parts;
+    const folder = join(externalKv!, argument!);
     return new SingleSessionSystem({
       ...parts,
       retrieves: 'retrieved',
@@ -141,25 +139,6 @@ const external: ArmDefinition = {
     });
   },
 };
-
-/** @throws BenchError `bad-option` for scaled or quantised KV, `not-found` without the folder */
-function externalFolder({ externalKv, alpha, keptAs }: ArmParts, name: string): string {
-  const arm = `dki-external:${name}`;
-  if (alpha !== 1 || keptAs !== 'f16') {
-    throw new BenchError(
-      'bad-option',
-      `${arm}: KV from files is neither scaled nor quantised`,
-      'drop alpha and @store',
-    );
-  }
-  const folder = join(externalKv!, name);
-  if (existsSync(folder)) return folder;
-  throw new BenchError(
-    'not-found',
-    `${arm}: there is no folder ${folder}`,
-    'write the files there, or change --external-kv',
-  );
-}
 
 const evictionRules = Object.keys(evictions) as EvictionRule[];
 

@@ -29,16 +29,21 @@ export async function openReplay(turn: StoredSequence, engine: Engine, session: 
   if (injection !== null && injection.recipe !== null) {
     return blocksReplay(turn, { ...injection, recipe: injection.recipe }, engine, session);
   }
-  const isText =
-    injection === null || (injection.alpha === 1 && injection.evict === null && injection.keptAs === 'f16');
   return {
     method: 'text',
     begin: (leftOut) =>
-      isText
+      injection === null || injectsText(injection)
         ? beginText(turn, leftOut, engine, session)
         : beginPrefix(splitSequence(turn, leftOut), injection, engine, session),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
+}
+
+/** True if the turn's KV is that of its text: nothing is injected, or one prefix without eviction, scaling or quantisation. */
+export function injectsText(injection: StoredSequence['injection']): boolean {
+  if (injection === null) return true;
+  const { recipe, alpha, evict, keptAs } = injection;
+  return recipe === null && alpha === 1 && evict === null && keptAs === 'f16';
 }
 
 /** Reuses the longest common prefix in the session, which must hold nothing but evaluated text. */

@@ -102,8 +102,9 @@ export class UserTurns {
     const turns: WarmTurn[] = [];
     for (const open of arms) {
       const start = performance.now();
-      // As a separate user, so that no turn finds its KV.
-      const session = { sessionId: 'warm-up', userId: 'warm-up', history: item.history };
+      // As a separate user, so that no turn finds its KV. KV files belong to the user, and no turn changes them.
+      const userId = open.arm.traits.external === true ? this.#user.userId : 'warm-up';
+      const session = { sessionId: 'warm-up', userId, history: item.history };
       const request = { ...prepared.question, ...session, ...memoriesForArm(open.arm.traits, prepared.sources) };
       const turn = await this.#answer(request, open, prepared, signal);
       const answered = performance.now();
