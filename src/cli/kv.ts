@@ -19,6 +19,7 @@ export function declare(command: Command): void {
   command.description('export KV as files that other programs read, and that dki-external reads back');
   withExamples(command, {
     'kv export --run mine --arm dki --to kv/own': 'the KV that each turn of dki injected, a file for each prefix',
+    'kv export --arm full --item u01-q01 --to kv/all': 'all memories of a user, from a run of the arm full',
     'bench --arms rag,dki,dki-external:own --external-kv kv': 'the same questions with the KV of these files',
   });
   const exported = subcommand(

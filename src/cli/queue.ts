@@ -42,6 +42,7 @@ const UNPLANNED: readonly string[] = [
     'freshSelfTest',
     'databaseEcho',
     'kvStore',
+    'externalKv',
     'sessions',
     'recurrence',
     'lengths',

@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { exportTurnKv } from '../../src/eval/run/attribution/export-turn-kv.ts';
 import { storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
@@ -54,6 +55,20 @@ it('answers bit for bit as the arms whose KV was exported, and claims no origin'
   });
   expect(status('token accounting').evidence).toBe('no arm injects a KV cache of its own');
   expect(status('token identity').status).toBe('undecided');
+});
+
+it('exports the turns of an arm on the command line', async () => {
+  const to = join(folder, 'commanded');
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    await runProgram(['kv', 'export', '--db', config.db, '--run', 'small', '--arm', 'dki', '--to', to, '--json']);
+  } finally {
+    write.mockRestore();
+  }
+  const names = await readdir(join(folder, 'prefix'));
+  expect(await readdir(to)).toEqual(names);
+  for (const name of names)
+    expect(await readFile(join(to, name))).toEqual(await readFile(join(folder, 'prefix', name)));
 });
 
 it('takes one file of a user for every prompt, and names the files that are missing', async () => {

@@ -17,7 +17,7 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /** Settings with paths. Only file names are shown, since folders differ between machines. */
-const paths = new Set(['dataset', 'errata', 'kvStore', 'trace']);
+const paths = new Set(['dataset', 'errata', 'kvStore', 'externalKv', 'trace']);
 
 /** A JSON value as text: `flashAttention false, kvType F16`. */
 function valueText(value: unknown, key = ''): string {

@@ -9,7 +9,7 @@ import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
 
 /** Settings that need special options, or hold paths, which differ between machines. */
-const specialSettings = new Set(['suite', 'dataset', 'dataFile', 'model', 'kvStore']);
+const specialSettings = new Set(['suite', 'dataset', 'dataFile', 'model', 'kvStore', 'externalKv']);
 
 function plainText(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
@@ -66,6 +66,7 @@ function options(runs: readonly RunResults[]): string[] {
     ),
     ...file('--embedder', presetModels.embedder, ({ run }) => run.embedder.name),
     ...file('--kv-store', '', ({ run }) => run.settings['kvStore']),
+    ...file('--external-kv', '', ({ run }) => run.settings['externalKv']),
     ...plain,
   ];
 }

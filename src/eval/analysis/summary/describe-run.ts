@@ -7,7 +7,7 @@ import { unknownQuality } from '../unknown-quality.ts';
 
 export type EndedRun = RunRecord & { readonly status: RunDescription['status']; readonly probes: RunProbes };
 
-const PATHS = ['dataset', 'dataFile', 'errata', 'kvStore', 'preRetrieval', 'trace'];
+const PATHS = ['dataset', 'dataFile', 'errata', 'kvStore', 'externalKv', 'preRetrieval', 'trace'];
 
 /** The file name of a path, or of each path in a list or an object; other values stay. */
 function withoutFolders(value: unknown): unknown {
