@@ -10,7 +10,6 @@ import { quantiles } from '../../src/eval/analysis/statistics/estimate-mean.ts';
 import { reportFigures } from '../../src/report/figures/report-figures.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import { turnSorts } from '../../src/store/records/outcome-columns.ts';
 import { TurnListRepository } from '../../src/store/turn-list-repository.ts';
 import { serverLinks as links, type TurnRef } from '../../src/viewer/links.ts';
 import { npmScript, printTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
@@ -91,18 +90,16 @@ function pages(path: string, random: SeededRandom): Readonly<Record<string, () =
   const { id } = new RunRepository(database).findByName(run)!;
   const list = new TurnListRepository(database);
   const [arms, items, categories] = [list.arms(id), list.items(id), list.categories(id)];
-  const words = list.page(id, { size: 50 }).rows.flatMap(({ question }) => (question ?? '').split(' '));
+  const words = list.outcomes(id, items.slice(0, 50)).flatMap(({ question }) => (question ?? '').split(' '));
   const figures = reportFigures(new RunRepository(database).results(id)!);
   const turn = (arm = random.pick(arms)): TurnRef => ({ run, item: random.pick(items), arm, repeat: 0, turn: 0 });
-  const sort = () => ({ sort: random.pick(turnSorts), ...(random.chance(0.5) ? { descending: true as const } : {}) });
   const page = () => ({ page: random.int(1, 180) });
   const twoArms = () => random.shuffled(arms) as [string, string];
   return {
     runs: () => links.runs(),
     run: () => links.run(run, {}),
     progress: () => links.watch(run),
-    'run, sorted, any page': () =>
-      links.run(run, { ...sort(), page: random.int(1, (items.length * arms.length) / 50) }),
+    'run, any page': () => links.run(run, page()),
     'run, filtered': () =>
       links.run(run, {
         arm: random.pick(arms),
@@ -111,11 +108,10 @@ function pages(path: string, random: SeededRandom): Readonly<Record<string, () =
         ...(random.chance(0.5) ? { disagreeing: true } : {}),
         ...(random.chance(0.2) ? { truncated: true } : {}),
       }),
-    'run, text': () => links.run(run, { text: random.pick(words), ...sort() }),
-    matrix: () => links.matrix(run, page()),
-    'matrix, A wrong, B right': () => {
+    'run, text': () => links.run(run, { text: random.pick(words) }),
+    'run, A wrong, B right': () => {
       const [wrong, right] = twoArms();
-      return links.matrix(run, { wrong, right });
+      return links.run(run, { wrong, right });
     },
     'two arms side by side': () => {
       const [arm, other] = twoArms();

@@ -31,9 +31,10 @@ const stored = () => [...new TurnListRepository(database).rows(run.id)];
 it('gives back every row of a run, numbers to five digits', () => {
   const text = storedOutcomes(database, run.id);
   expect(text.trimEnd().split('\n')).toHaveLength(3);
-  const rows = stored().map(({ turnId: _turn, runId: _run, ...row }) => row);
-  // The category of a failed turn comes from the others of its item.
-  const [answered, failed] = [{ firstTokenMs: 0.33333 }, { category: 'updated' }];
+  const rows = stored().map(({ turnId: _turn, ...row }) => row);
+  // What is known of the item of a failed turn comes from its other turns.
+  const { category, question, gold } = rows[2]!;
+  const [answered, failed] = [{ firstTokenMs: 0.33333 }, { category, question, gold }];
   const expected = [rows[0], rows[1], { ...rows[2], ...answered }, { ...rows[3], ...failed }];
   expect(readOutcomes(text, 'file')).toEqual(expected);
   expect(text).not.toContain('\u202e');

@@ -95,7 +95,7 @@ const item = z.object({
 });
 
 /** A turn as a report has it: without database ids. */
-export type ReportedRow = Omit<TurnListRow, 'turnId' | 'runId'>;
+export type ReportedRow = Omit<TurnListRow, 'turnId'>;
 
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, place: string): z.output<Schema> {
   const parsed = schema.safeParse(value);
@@ -118,8 +118,7 @@ export function readOutcomes(lines: string, file: string): ReportedRow[] {
       const named = Object.fromEntries(indexes.map(([column, at]) => [column, values[at]]));
       return parse(turn, named, place) as Pick<ReportedRow, OutcomeColumn>;
     });
-    const outcomes = new Set(parsed.flatMap(({ taskSuccess }) => taskSuccess ?? []));
-    return parsed.map((row): ReportedRow => ({ ...row, ...ofItem, question, disagreeing: outcomes.size > 1 }));
+    return parsed.map((row): ReportedRow => ({ ...row, ...ofItem, question }));
   });
 }
 

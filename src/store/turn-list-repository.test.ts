@@ -1,10 +1,9 @@
-import { getTableColumns, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type HandmadeTurn, storeRun } from '../../test/fixtures/stored-runs.ts';
 import { failedTurn } from '../../test/fixtures/turn-record.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
-import { turns } from './schema.ts';
-import { mostCounted, type TurnListFilter, type TurnsQuery, TurnListRepository } from './turn-list-repository.ts';
+import { TurnListRepository } from './turn-list-repository.ts';
 import { TurnRepository } from './turn-repository.ts';
 
 const turn = (itemId: string, arm: string, right: boolean, more: Partial<HandmadeTurn> = {}): HandmadeTurn => {
@@ -33,66 +32,21 @@ beforeEach(() => {
   return () => database.close();
 });
 
-const found = (filter: TurnListFilter, order: Partial<TurnsQuery> = {}): string[] =>
-  list.page(runId, { filter, ...order, size: 50 }).rows.map(({ itemId, arm }) => `${itemId} ${arm}`);
-
 describe('the list of turns', () => {
   it('filters by every mark', () => {
-    expect(found({ arm: 'dki' })).toEqual(['i-1 dki', 'i-2 dki', 'i-3 dki']);
-    expect(found({ answer: 'right' })).toEqual(['i-1 rag', 'i-2 rag', 'i-2 dki']);
-    expect(found({ answer: 'wrong' })).toEqual(['i-1 dki', 'i-3 rag']);
-    expect(found({ disagreeing: true })).toEqual(['i-1 rag', 'i-1 dki']);
-    expect(found({ failed: true })).toEqual(['i-3 dki']);
-    expect(found({ category: 'updated', arm: 'rag' })).toEqual(['i-1 rag', 'i-2 rag', 'i-3 rag']);
-    expect(found({ truncated: true })).toEqual([]);
+    expect(list.items(runId, { arm: 'dki' })).toEqual(['i-1', 'i-2', 'i-3']);
+    expect(list.items(runId, { answer: 'right' })).toEqual(['i-1', 'i-2']);
+    expect(list.items(runId, { answer: 'wrong' })).toEqual(['i-1', 'i-3']);
+    expect(list.items(runId, { disagreeing: true })).toEqual(['i-1']);
+    expect(list.items(runId, { failed: true })).toEqual(['i-3']);
+    expect(list.items(runId, { category: 'updated', arm: 'rag' })).toEqual(['i-1', 'i-2', 'i-3']);
+    expect(list.items(runId, { truncated: true })).toEqual([]);
   });
 
   it('finds a part of question or answer as it stands, with no wildcards', () => {
-    expect(found({ text: '100%' })).toEqual(['i-1 dki']);
-    expect(found({ text: 'of_it\\' })).toEqual(['i-1 dki']);
-    expect([found({ text: '1%t' }), found({ text: '%' }).length, found({ text: "' OR 1" })]).toEqual([[], 1, []]);
-    expect(found({ text: 'DOES MY SISTER' })).toHaveLength(5);
-  });
-
-  it('sorts by any number, ties in the order of the run, and turns without it last in both directions', () => {
-    const byTime = ['i-3 rag', 'i-1 dki', 'i-2 rag', 'i-2 dki', 'i-1 rag', 'i-3 dki'];
-    expect(found({}, { sort: 'firstTokenMs' })).toEqual(byTime);
-    const descending = ['i-1 rag', 'i-2 rag', 'i-2 dki', 'i-1 dki', 'i-3 rag', 'i-3 dki'];
-    expect(found({}, { sort: 'firstTokenMs', descending: true })).toEqual(descending);
-  });
-
-  const byTime = { sort: 'firstTokenMs' } as const;
-  it.each([{}, byTime, { ...byTime, descending: true as const }, { sort: 'goldLogProbability' as const }])(
-    'is turned over page by page, by %o',
-    (order) => {
-      const all = list.page(runId, { ...order, size: 50 }).rows.map(({ turnId }) => turnId);
-      const pages = [1, 2, 3].map((page) => list.page(runId, { ...order, page, size: 2 }));
-      expect(pages.flatMap(({ rows }) => rows.map(({ turnId }) => turnId))).toEqual(all);
-      expect(pages.map(({ matching, hasNext }) => [matching, hasNext])).toEqual([[6, true], [6, true], [6, false]]); // prettier-ignore
-      expect(list.page(runId, { ...order, page: 4, size: 2 })).toEqual({ rows: [], hasNext: false, matching: 6 });
-    },
-  );
-
-  it('counts what matches, but for texts, where only the last page knows', () => {
-    const matching = (filter: TurnListFilter, size: number) => list.page(runId, { filter, size }).matching;
-    expect([matching({}, 2), matching({ arm: 'rag' }, 2), matching({ arm: 'unknown' }, 2)]).toEqual([6, 3, 0]);
-    expect([matching({ text: 'sister' }, 2), matching({ text: 'sister' }, 50)]).toEqual([undefined, 5]);
-  });
-
-  it('ends a count at 10,000 turns', () => {
-    const copies = sql`WITH RECURSIVE copies(copy) AS (SELECT 1 UNION ALL SELECT copy + 1 FROM copies LIMIT ${mostCounted})`;
-    const columns = Object.values(getTableColumns(turns)).map(({ name }) => name);
-    const values = columns.map((name) => (name === 'id' ? '1000 + copy' : name === 'repeat' ? 'copy' : name));
-    database.query.run(sql`${copies} INSERT INTO turns SELECT ${sql.raw(values.join(', '))} FROM copies, turns
-      WHERE run_id = ${runId} AND arm = 'rag' AND item_id = 'i-3'`);
-    expect(list.page(runId, { size: 50 }).matching).toBe(6 + mostCounted);
-    expect(list.page(runId, { filter: { answer: 'wrong' }, size: 50 }).matching).toBe('many');
-    expect(list.page(runId, { filter: { answer: 'right' }, size: 2 }).matching).toBe(3);
-  });
-
-  it('takes the question of a failed turn from another turn of the same item', () => {
-    const [failed] = list.page(runId, { filter: { failed: true }, size: 1 }).rows;
-    expect([failed?.question, failed?.error]).toEqual(['Where does my sister live?', 'out of memory']);
+    const found = (text: string) => list.items(runId, { text });
+    expect([found('100%'), found('of_it\\'), found('%')]).toEqual([['i-1'], ['i-1'], ['i-1']]);
+    expect([found('1%t'), found("' OR 1"), found('DOES MY SISTER').length]).toEqual([[], [], 3]);
   });
 
   it('knows arms, categories and items', () => {

@@ -1,7 +1,7 @@
-import { and, asc, desc, eq, gt, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { Repository } from './database.ts';
-import { type OutcomeColumn, outcomeColumns, type turnSorts } from './records/outcome-columns.ts';
+import { type OutcomeColumn, outcomeColumns } from './records/outcome-columns.ts';
 import { turns, type TurnRow } from './schema.ts';
 
 /** Turns of a run; a field that is not set filters nothing. */
@@ -24,30 +24,11 @@ export interface TurnListFilter {
   readonly text?: string | undefined;
 }
 
-export type TurnSort = (typeof turnSorts)[number];
-
-/** A page of a list: which turns, and in which order. */
-export interface TurnsQuery {
-  readonly filter?: TurnListFilter | undefined;
-  /** Default: the order of writing. */
-  readonly sort?: TurnSort | undefined;
-  readonly descending?: true | undefined;
-  /** From 1. */
-  readonly page?: number | undefined;
-  readonly size: number;
-}
-
-/** Turns that match a filter are counted up to this number. */
-export const mostCounted = 10_000;
-
 /** The outcome of one turn, as pages of items and arms show it; long texts are cut. */
 export type TurnOutcome = Pick<TurnRow, OutcomeColumn | 'itemId' | 'userId' | 'category' | 'question' | 'gold'>;
 
 export interface TurnListRow extends TurnOutcome {
   readonly turnId: number;
-  readonly runId: string;
-  /** One turn of the item succeeded and another did not. */
-  readonly disagreeing: boolean;
 }
 
 const cutText = (text: SQLiteColumn | SQL): SQL => sql`substr(${text}, 1, 300)`;
@@ -63,46 +44,11 @@ const outcomeFields = {
   error: cutText(turns.error),
 };
 
-/** A text of an item; a failed turn takes it from another turn of the item. */
-const itemText = (column: SQLiteColumn): SQL =>
-  cutText(sql`coalesce(${column}, (
-    SELECT sibling.${sql.identifier(column.name)} FROM turns AS sibling
-    WHERE sibling.run_id = turns.run_id AND sibling.item_id = turns.item_id AND sibling.state = 'answered' LIMIT 1
-  ))`);
-
-const listFields = {
-  ...outcomeFields,
-  turnId: turns.id,
-  runId: turns.runId,
-  disagreeing: sql`(
-    SELECT coalesce(min(sibling.task_success) < max(sibling.task_success), 0) FROM turns AS sibling
-    WHERE sibling.run_id = turns.run_id AND sibling.item_id = turns.item_id
-  )`.mapWith(Boolean),
-  question: itemText(turns.question),
-  gold: itemText(turns.gold),
-};
+const listFields = { ...outcomeFields, turnId: turns.id };
 
 const rowsAtOnce = 500;
 
 export class TurnListRepository extends Repository {
-  page(runId: string, query: TurnsQuery) {
-    const { filter = {}, sort, page = 1, size } = query;
-    const matching = and(eq(turns.runId, runId), matches(runId, filter));
-    // One more row tells whether there is another page.
-    const found = this.query<{ readonly id: number }>(
-      sql`SELECT id FROM turns INDEXED BY ${fastestIndex(filter, sort === undefined ? 'turns_run' : 'turns_list')}
-        WHERE ${matching} ORDER BY ${order(query)} LIMIT ${size + 1} OFFSET ${(page - 1) * size}`,
-    );
-    const ids = found.slice(0, size).map(({ id }) => id);
-    const hasNext = found.length > size;
-    const byId = new Map(this.#rows(inArray(turns.id, ids)).map((row) => [row.turnId, row]));
-    return {
-      rows: ids.map((id) => byId.get(id)!),
-      hasNext,
-      matching: page === 1 && !hasNext ? ids.length : this.#count(filter, matching),
-    };
-  }
-
   /** All turns of a run in the order of writing, read in pages. */
   *rows(runId: string): Generator<TurnListRow, void, undefined> {
     for (let last = 0; ;) {
@@ -124,7 +70,7 @@ export class TurnListRepository extends Repository {
   /** Ids of the items with a matching turn, in the order of writing. */
   items(runId: string, filter: TurnListFilter = {}): string[] {
     const rows = this.query<{ readonly itemId: string }>(
-      sql`SELECT item_id AS itemId FROM turns INDEXED BY ${fastestIndex(filter, 'turns_item')}
+      sql`SELECT item_id AS itemId FROM turns INDEXED BY ${fastestIndex(filter)}
         WHERE ${and(eq(turns.runId, runId), matches(runId, filter))} GROUP BY item_id ORDER BY min(id)`,
     );
     return rows.map(({ itemId }) => itemId);
@@ -158,17 +104,6 @@ export class TurnListRepository extends Repository {
     ) as unknown as TurnListRow[];
   }
 
-  /** Number of matching turns; `many` above `mostCounted`, undefined for a text filter, which would search all texts. */
-  #count(filter: TurnListFilter, matching: SQL | undefined): number | 'many' | undefined {
-    if (filter.text !== undefined) return undefined;
-    const most = isEmpty(filter) ? Number.MAX_SAFE_INTEGER : mostCounted + 1;
-    const [row] = this.query<{ readonly count: number }>(
-      sql`SELECT count(*) AS count FROM (SELECT 1 FROM turns INDEXED BY ${fastestIndex(filter, 'turns_run')}
-        WHERE ${matching} LIMIT ${most})`,
-    );
-    return !isEmpty(filter) && row!.count > mostCounted ? 'many' : row!.count;
-  }
-
   /** The distinct values of an indexed column, by jumping from one to the next, since there are few. */
   #distinct(runId: string, column: SQLiteColumn): string[] {
     const next = (after: SQL): SQL =>
@@ -185,15 +120,8 @@ function isEmpty(filter: TurnListFilter): boolean {
 }
 
 /** The index that answers a filter fastest: `turns_list` has all columns but texts, `turns_run` the order of writing. */
-function fastestIndex(filter: TurnListFilter, whenEmpty: 'turns_run' | 'turns_list' | 'turns_item'): SQL {
-  return sql.raw(filter.text !== undefined ? 'turns_run' : isEmpty(filter) ? whenEmpty : 'turns_list');
-}
-
-/** Turns without a value come last, ascending or descending. */
-function order({ sort, descending }: TurnsQuery): SQL {
-  if (sort === undefined) return asc(turns.id);
-  const column = turns[sort];
-  return sql`${column} IS NULL, ${descending === true ? desc(column) : asc(column)}, ${turns.id}`;
+function fastestIndex(filter: TurnListFilter): SQL {
+  return sql.raw(filter.text !== undefined ? 'turns_run' : isEmpty(filter) ? 'turns_item' : 'turns_list');
 }
 
 /** Matches `text` literally, without wildcards. */

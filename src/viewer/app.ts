@@ -23,9 +23,8 @@ import { itemPage, readItemPage, reportItemPage } from './item-page.ts';
 import { type PageKind, errorPage, layout } from './page-layout.ts';
 import { type Links, reportLinks, serverLinks } from './links.ts';
 import { parseParameters, queryParameters } from './query-parameters.ts';
-import { matrixPage, readMatrix } from './matrix/item-arm-matrix-page.ts';
 import { compareTurnsPage, readArmPair } from './compare/compare-turns-page.ts';
-import { listPage, readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
+import { readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
 import { script } from './viewer-script.ts';
 import { guard, type ServerEnvironment } from './server.ts';
@@ -91,17 +90,11 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     const model = readRunsPage(database, query, exported === undefined ? undefined : Number.MAX_SAFE_INTEGER);
     return { kind: 'runs', title: 'Runs', body: runsPage(model, links) };
   });
-  page('/run', queryParameters.items, ({ run, ...query }) => {
-    const model = readRunPage(database, run, query, hiddenTexts);
-    if (exported !== undefined && Object.keys(query).length > 0) {
-      return { kind: 'run', title: 'Turns', run, body: listPage(model, links) };
-    }
-    const note = ofReports && model.items.page.matching === 0 ? withoutOutcomes(model) : exported?.noteOf(run);
+  page('/run', queryParameters.matrix, ({ run, ...query }) => {
+    const model = readRunPage(database, run, query, { hidden: hiddenTexts, inFile: exported !== undefined });
+    const isEmpty = ofReports && model.matrix.matching === 0 && Object.keys(query).length === 0;
+    const note = isEmpty ? withoutOutcomes(model) : exported?.noteOf(run);
     return { kind: 'run', title: run, body: runPage(model, links, note) };
-  });
-  page('/matrix', queryParameters.matrix, ({ run, ...query }) => {
-    const matrix = readMatrix(database, run, query, { hidden: hiddenTexts, inFile: exported !== undefined });
-    return { kind: 'matrix', title: 'Items and arms', run, body: matrixPage(matrix, links) };
   });
   page('/table', queryParameters.table, ({ run, table: id }) => {
     const table = readTable(database, run, id);

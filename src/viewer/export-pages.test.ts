@@ -52,8 +52,8 @@ it('writes a run as files that lead to one another, named by kind and number', a
   expect(reached('pages').size).toBe(made.files);
   expect(files.filter((file) => file.startsWith('turn-'))).toHaveLength(120);
   const index = readFileSync(folder.file('pages/index.html'), 'utf8');
-  expect(index).toContain('Turns 1 to 50 of 60');
-  expect(index).not.toMatch(/<form|<nav aria-label="Breadcrumbs"/);
+  expect(index).toContain('Items 1 to 30 of 30');
+  expect(index).not.toMatch(/<form[^>]*action|<nav aria-label="Breadcrumbs"/);
 });
 
 it('writes all runs under an index of them', async () => {

@@ -34,7 +34,7 @@ export async function exportPages(options: ViewerExport) {
   const { database, run, mostBytes, onProgress, signal } = options;
   const names = run === undefined ? new RunRepository(database).names() : [findRunByName(database, run).name];
   const leftOut = new Map<string, string>();
-  const exported = { withRuns: run === undefined, noteOf: (name: string) => note(name, leftOut.get(name)) };
+  const exported = { withRuns: run === undefined, noteOf: (name: string) => note(leftOut.get(name)) };
   const app = viewerApp({ ...options, exported, onBug: () => undefined });
   const index = run === undefined ? links.runs() : links.run(names[0]!);
   using folder = new PagesFolder(options.folder, index, (address) => app.request(address));
@@ -71,11 +71,10 @@ export async function exportPages(options: ViewerExport) {
   return { runs: runs.length, items: done.items, turns: done.turns, files, bytes, leftOut: sentences };
 }
 
-const note = (run: string, leftOut: string | undefined) =>
+const note = (leftOut: string | undefined) =>
   html`<p class="note">
     Exported from the viewer: filters of turns, comparisons, and differences to arms other than RAG need
     <code>npm run inspect</code>. ${leftOut === undefined ? '' : html`<strong>${leftOut}</strong>`}
-    <a href="${links.run(run, { disagreeing: true })}">The turns of items on which arms disagree</a>
   </p>`;
 
 const ofItems = ['/item', '/turn', '/turn.json', '/pair'];

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import type { ItemPair, ItemSide } from '../store/arm-comparison-repository.ts';
-import type { TurnListRow } from '../store/turn-list-repository.ts';
 import { storesTexts, withheldSets } from '../eval/analysis/text-restrictions.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { Html } from '../render/html.ts';
@@ -23,17 +22,6 @@ export const hiddenInReports: HiddenTexts = (run) => {
 /** The note on pages of a run with hidden texts; empty if texts are shown. */
 export function hiddenNote(hidden: string | null): Html | string {
   return hidden === null ? '' : html`<p class="note">No texts: ${printable(hidden)}.</p>`;
-}
-
-/** A row of a list without its texts. Lists cut texts, so hashes would be useless. */
-export function rowWithoutTexts(row: TurnListRow): TurnListRow {
-  return {
-    ...row,
-    question: '',
-    gold: row.gold === null ? null : '',
-    answer: '',
-    error: row.error === null ? null : 'failed',
-  };
 }
 
 /** A pair of answers without its texts; different answers stay different. */

@@ -12,7 +12,7 @@ import { unknownNameError } from '../base/bench-error.ts';
 import { hiddenInReports, hiddenNote } from './hidden-texts.ts';
 import type { Links } from './links.ts';
 import { type ListColumn, listTable } from './list-components.ts';
-import { matrixRow } from './matrix/item-arm-matrix-page.ts';
+import { matrixRow } from './matrix/item-arm-matrix.ts';
 import { isRight, outcomeText, outcomeMarks, armOutcome } from './matrix/arm-outcome.ts';
 import { type AnsweredDisplayTurn, type DisplayTurn, turnForDisplay } from './turn-scores-for-display.ts';
 import { cacheNames } from './turn/kv-and-cost-sections.ts';

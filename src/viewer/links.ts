@@ -13,12 +13,6 @@ export interface MatrixQuery extends TurnListFilter {
   readonly page?: number;
 }
 
-/** Filter, order and page of the list of turns; default: all turns in the order in which they were written. */
-export interface TurnsQuery extends MatrixQuery {
-  readonly sort?: string;
-  readonly descending?: true;
-}
-
 export interface ArmRef {
   readonly run: string;
   readonly arm: string;
@@ -38,9 +32,8 @@ export const serverLinks = {
   /** True if turns have pages; links to turns of a report lead to the page of the item. */
   opensTurns: true as boolean,
   runs: (query: RunsQuery = {}) => address('/', { ...query }),
-  run: (run: string, query: TurnsQuery = {}) => address('/run', { run, ...query }),
+  run: (run: string, query: MatrixQuery = {}) => address('/run', { run, ...query }),
   watch: (run: string) => address('/watch', { run }),
-  matrix: (run: string, query: MatrixQuery = {}) => address('/matrix', { run, ...query }),
   table: (run: string, table: string) => address('/table', { run, table }),
   figure: (run: string, figure: string) => address('/figure.svg', { run, figure }),
   item: (run: string, item: string) => address('/item', { run, item }),

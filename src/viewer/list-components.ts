@@ -9,23 +9,14 @@ export interface ListColumn<Row> {
   readonly heading: Html | string;
   /** Class of its cells: `right` for numbers, `cut` for long texts. */
   readonly look?: string;
-  readonly title?: string;
-  readonly sorted?: 'ascending' | 'descending' | 'none' | undefined;
   /** Content of a cell, or the whole `td` element if `isWhole`. */
   readonly cell: (row: Row) => Html | string;
   readonly isWhole?: true;
 }
 
 export function listTable<Row>(label: string, look: string, columns: readonly ListColumn<Row>[], rows: readonly Row[]) {
-  const heading = ({ heading: text, look: own, title, sorted }: ListColumn<Row>): Html =>
-    html`<th
-      scope="col"
-      class="${own === 'right' || own === 'arm' ? own : ''}"
-      ${title === undefined ? '' : html`title="${title}"`}
-      ${sorted === undefined ? '' : html`aria-sort="${sorted}"`}
-    >
-      ${text}
-    </th>`;
+  const heading = ({ heading: text, look: own }: ListColumn<Row>): Html =>
+    html`<th scope="col" class="${own === 'right' || own === 'arm' ? own : ''}">${text}</th>`;
   const cell = (row: Row, { look: own = '', cell: content, isWhole }: ListColumn<Row>, index: number) => {
     if (isWhole === true) return content(row);
     return index === 0 ? html`<th scope="row">${content(row)}</th>` : html`<td class="${own}">${content(row)}</td>`;

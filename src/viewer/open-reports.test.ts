@@ -12,7 +12,7 @@ import { wrongClasses } from '../store/records/turn-record.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { reportItemPage } from './item-page.ts';
 import { reportLinks } from './links.ts';
-import { readMatrix } from './matrix/item-arm-matrix-page.ts';
+import { readMatrix } from './matrix/item-arm-matrix.ts';
 import { readRunPage } from './run/run-page.ts';
 import { readRunsPage } from './runs-page.ts';
 import { openReports, readReport, type FindItemTexts } from './open-reports.ts';

@@ -1,7 +1,6 @@
 /** The query parameters that each address of the viewer takes. */
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
-import { turnSorts } from '../store/records/outcome-columns.ts';
 import { checkNames } from '../store/records/run-results.ts';
 import { cacheStates, funnelStages, wrongClasses } from '../store/records/turn-record.ts';
 
@@ -45,7 +44,6 @@ const filter = run.extend({
 export const queryParameters = {
   runs: z.object({ text, page: positive }),
   run,
-  items: filter.extend({ sort: oneOf(turnSorts), descending: ticked, page: positive }),
   matrix: filter.extend({ page: positive }),
   table: run.extend({ table: name }),
   figure: run.extend({ figure: name }),

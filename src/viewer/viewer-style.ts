@@ -53,7 +53,6 @@ button:hover { border-color: var(--accent); }
 .list tbody tr:focus-within > * { background: var(--wash); }
 .list tbody tr:focus-within { outline: 2px solid var(--accent); outline-offset: -2px; }
 .list th .soft { font-weight: 400; }
-.list .sorted { color: var(--accent); }
 .list .cut { min-width: 10rem; max-width: 24rem; }
 .pages { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; margin: 0.75rem 0; }
 .pages ul { margin: 0; }

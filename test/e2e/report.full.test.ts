@@ -114,10 +114,6 @@ describe.skipIf(!hasChromium)('several reports as one static site', () => {
     await page.getByRole('link', { name: 'smollm2-135m-vllm' }).click();
     await page.waitForURL(/files\/run-\d+\.html$/);
     expect(await page.textContent('h1')).toBe('smollm2-135m-vllm');
-    await page.getByRole('link', { name: 'Items and arms', exact: true }).click();
-    await page.waitForURL(/files\/matrix-\d+\.html$/);
-    await page.keyboard.press('Escape');
-    await page.waitForURL(/files\/run-\d+\.html$/);
     await page.keyboard.press('Escape');
     await page.waitForURL(/site\/index\.html$/);
     expect(faults).toEqual([]);

@@ -93,10 +93,10 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     await page.waitForURL(/\/run\?/);
     expect(await heading()).toBe(run);
     await page.selectOption('[name=arm]', 'dki-blocks');
-    await page.locator('[data-result] [role=status]', { hasText: 'Turns 1 to 11 of 11' }).waitFor();
-    await page.keyboard.press('j');
-    expect(await focused()).toBe('dki-blocks');
-    await page.keyboard.press('Enter');
+    await page.locator('[data-result] [role=status]', { hasText: 'Items 1 to 11 of 11' }).waitFor();
+    await press('j', 'Enter');
+    await page.waitForURL(/\/item\?/);
+    await page.getByRole('link', { name: 'dki-blocks', exact: true }).click();
     await page.waitForURL(/\/turn\?/);
     expect(await heading()).toMatch(/^dki-blocks on /);
     expect(await page.locator('.sequence li.injected').count()).toBeGreaterThan(3);
@@ -202,13 +202,13 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
         kinds.add(kind);
         expect(await excessWidth(page)).toBe(0);
       });
-      expect([...kinds].sort()).toEqual(['index', 'item', 'matrix', 'pair', 'run', 'table', 'turn']);
+      expect([...kinds].sort()).toEqual(['index', 'item', 'pair', 'table', 'turn']);
       expect(seen.size).toBe(Number(made) - 2);
       expect(faults).toEqual([]);
     });
 
     it('filters its matrix with no server', async () => {
-      await openFile('pages/files/matrix-1.html');
+      await openFile('pages/index.html');
       const shown = async () => (await page.locator('table.matrix tbody tr:visible').allInnerTexts()).length;
       expect(await shown()).toBe(11);
       await page.selectOption('[name=wrong]', 'none');
@@ -244,7 +244,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
       expect([code, stderr]).toEqual([0, '']);
       expect(stdout).toMatch(/^site\/index\.html: run small, 11 items, 33 turns, /);
       expect(readdirSync(join(folder, 'site/files')).filter((name) => name.startsWith('turn-'))).toEqual([]);
-      await openFile('site/files/matrix-1.html');
+      await openFile('site/index.html');
       expect(await seriousFaults(page)).toEqual([]);
       await page.locator('table.matrix tbody td.o a').first().click();
       await page.waitForURL(/item-\d+\.html$/);

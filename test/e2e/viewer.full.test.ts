@@ -54,9 +54,8 @@ const turnOf = (item: string) => links.turn({ run: 'group/main', item, arm: 'dki
 describe.skipIf(!hasChromium)('the viewer in a browser', () => {
   const pages = {
     runs: links.runs(),
-    run: links.run('group/main', { sort: 'firstTokenMs' }),
-    matrix: links.matrix('group/main'),
-    'matrix, A wrong and B right': links.matrix('group/main', { wrong: 'dki', right: 'rag' }),
+    run: links.run('group/main'),
+    'A wrong and B right': links.run('group/main', { wrong: 'dki', right: 'rag' }),
     'two arms side by side': links.pair({ run: 'group/main', item: hostile, arm: 'dki', repeat: 0, turn: 0 }, 'rag'),
     item: links.item('group/main', hostile),
     turn: turnOf(hostile),
@@ -100,19 +99,19 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
   it('follows its filters without being loaded anew, and works with no script at all', async () => {
     await open(links.run('group/main'));
     await page.selectOption('[name=answer]', 'wrong');
-    await page.locator('[data-result] [role=status]', { hasText: 'Turns 1 to 1 of 1' }).waitFor();
+    await page.locator('[data-result] [role=status]', { hasText: 'Items 1 to 1 of 1' }).waitFor();
     expect(new URL(page.url()).searchParams.get('answer')).toBe('wrong');
     const context = await browser.newContext({ javaScriptEnabled: false });
     const plain = await context.newPage();
     await plain.goto(new URL(links.run('group/main'), server.url).href);
     await plain.selectOption('[name=answer]', 'wrong');
     await plain.click('form[data-live] button');
-    expect(await plain.textContent('[data-result] [role=status]')).toContain('Turns 1 to 1 of 1');
+    expect(await plain.textContent('[data-result] [role=status]')).toContain('Items 1 to 1 of 1');
     await context.close();
   });
 
   it('leads from a filter of the matrix to answers and a turn', async () => {
-    await open(links.matrix('group/main'));
+    await open(links.run('group/main'));
     await page.selectOption('[name=wrong]', 'dki');
     await page.selectOption('[name=right]', 'rag');
     await page.locator('[data-result] [role=status]', { hasText: 'Items 1 to 1 of 1' }).waitFor();

@@ -37,9 +37,6 @@ export const outcomeColumns = [
   'error',
 ] as const;
 
-/** Columns by which lists can be sorted; turns without a value come last. */
-export const turnSorts = ['primaryValue', 'taskSuccess', ...scores, 'evidenceRank', ...costs] as const;
-
 export type OutcomeColumn = (typeof outcomeColumns)[number];
 
 /** Columns that judge an answer; null if the quality of the model is unknown. */

@@ -15,17 +15,22 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { findRunByName } from '../../eval/analysis/find-runs.ts';
 import { unknownNameError } from '../../base/bench-error.ts';
 import { usualPair } from '../compare/default-arm-pair.ts';
-import { hiddenInReports } from '../hidden-texts.ts';
-import type { TurnsQuery, Links } from '../links.ts';
+import type { HiddenTexts } from '../hidden-texts.ts';
+import { matrixSection, readMatrix } from '../matrix/item-arm-matrix.ts';
+import type { Links, MatrixQuery } from '../links.ts';
 import { filterForm, options, select } from '../list-components.ts';
-import { turnListSection, readTurnList } from './turn-list.ts';
 
 /** Reads the page of a run. @throws BenchError `not-found` for an unknown name */
-export function readRunPage(database: BenchDatabase, name: string, query: TurnsQuery, hidden = hiddenInReports) {
+export function readRunPage(
+  database: BenchDatabase,
+  name: string,
+  query: MatrixQuery,
+  options: { readonly hidden?: HiddenTexts | undefined; readonly inFile?: boolean } = {},
+) {
   const run = findRunByName(database, name);
-  const items = readTurnList(database, run, query, hidden(run));
+  const matrix = readMatrix(database, name, query, options);
   const results = new RunRepository(database).results(run.id);
-  return { run, results, items, usualPair: usualPair(run.plan.arms, items.values.arms) };
+  return { run, results, matrix, usualPair: usualPair(run.plan.arms, matrix.values.arms) };
 }
 
 /** The content of the page of a run. `results` is null until the run ends; `usualPair` are the arms that its form preselects. */
@@ -47,29 +52,24 @@ export const readTable = drawingReader('table', allTables);
 
 export const readFigure = drawingReader('figure', reportFigures);
 
+/** Checks, tables and figures, folded. */
 function resultSections(results: RunResults, run: string, links: Links): Html {
-  const tables = shownTables(results);
+  const tables = [checksTable(results), ...shownTables(results)];
   const others = allTables(results).filter(({ id }) => tables.every((table) => table.id !== id));
   const figures = reportFigures(results);
   const link = links.answered ? rowLinks(results, (filter) => `${links.run(run, filter)}#items`) : undefined;
-  return html`${verdictSection([results], link)}
-    <section id="checks" aria-labelledby="checks-heading">
-      <h2 id="checks-heading">Checks and tables</h2>
-      ${htmlTable(checksTable(results), 'run', link)} ${tables.map((table) => htmlTable(table, 'run', link))}
-      ${
-        others.length === 0
-          ? ''
-          : html`<p>Other tables:</p>
-              <ul>
-                ${others.map(({ id, caption }) => html`<li><a href="${links.table(run, id)}">${printable(caption)}</a></li> `)}
-              </ul>`
-      }
-    </section>
+  return html`<details id="checks">
+      <summary>Checks and tables</summary>
+      ${tables.map((table) => htmlTable(table, 'run', link))} ${others.length === 0 ? '' : html`<p>Other tables:</p>`}
+      <ul>
+        ${others.map(({ id, caption }) => html`<li><a href="${links.table(run, id)}">${printable(caption)}</a></li> `)}
+      </ul>
+    </details>
     ${
       figures.length === 0
         ? ''
-        : html`<section id="figures" aria-labelledby="figures-heading">
-            <h2 id="figures-heading">Figures</h2>
+        : html`<details id="figures">
+            <summary>Figures</summary>
             <div class="figures">
               ${figures.map(
                 ({ id, title, description }) =>
@@ -81,53 +81,34 @@ function resultSections(results: RunResults, run: string, links: Links): Html {
                   </figure> `,
               )}
             </div>
-          </section>`
+          </details>`
     } `;
 }
 
-/** The page of a run: verdict, tables, figures and the list of turns. @param note shown above the contents */
+function noResults({ name, status }: RunPage['run'], links: Links): Html {
+  return html`<p class="verdict failed">
+    No results yet: the run is ${status}.
+    ${links.answered ? html`<a href="${links.watch(name)}">Its progress and results so far</a>.` : ''}
+    ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'}
+    <code>npm run bench -- --resume ${printable(groupName(name))}</code>
+  </p>`;
+}
+
+/** The page of a run: verdict, the matrix of items and arms, and folded tables and figures. @param note shown above the contents */
 export function runPage(model: RunPage, links: Links, note?: Html): Html {
-  const { run, results, items } = model;
-  const { name, suite, status, seed } = run;
+  const { run, results, matrix } = model;
+  const { name, suite, seed, status } = run;
   const started = new Date(run.startedAt).toISOString().slice(0, 10);
   const summary = `Suite ${suite} on ${run.model.name}, ${run.dataset.name}, seed ${seed}, ${started}, ${status}.`;
+  const isFirst = (matrix.query.page ?? 1) === 1;
   return html`<h1>${printable(name)}</h1>
     <p class="lead">${printable(summary)}</p>
-    ${note ?? ''}
-    <nav aria-label="Contents">
-      <ul>
-        ${
-          results === null
-            ? ''
-            : html`<li><a href="#verdict">Verdict</a></li>
-                <li><a href="#checks">Checks and tables</a></li>
-                ${reportFigures(results).length === 0 ? '' : html`<li><a href="#figures">Figures</a></li>`}`
-        }
-        <li><a href="${links.matrix(name)}">Items and arms</a></li>
-        <li><a href="#items">Turns</a></li>
-      </ul>
-    </nav>
-    ${links.answered ? armsForm(model) : ''}
-    ${
-      results === null
-        ? html`<p class="verdict failed">
-            No results yet: the run is ${status}.
-            ${links.answered ? html`<a href="${links.watch(name)}">Its progress and results so far</a>.` : ''}
-            ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'}
-            <code>npm run bench -- --resume ${printable(groupName(name))}</code>
-          </p>`
-        : resultSections(results, name, links)
-    }
-    ${turnListSection(items, links)}`;
+    ${note ?? ''} ${!isFirst ? '' : results === null ? noResults(run, links) : verdictSection([results])}
+    ${links.answered ? armsForm(model) : ''} ${matrixSection(matrix, links)}
+    ${isFirst && results !== null ? resultSections(results, name, links) : ''}`;
 }
 
-export function listPage({ run: { name }, items }: RunPage, links: Links): Html {
-  return html`<h1>${items.query.disagreeing === true ? 'Where arms disagree' : 'Turns'}</h1>
-    <p class="lead">Run <a href="${links.run(name)}">${printable(name)}</a></p>
-    ${turnListSection(items, links)}`;
-}
-
-function armsForm({ items: { run, values }, usualPair: [a, b] }: RunPage): Html | string {
+function armsForm({ matrix: { run, values }, usualPair: [a, b] }: RunPage): Html | string {
   if (values.arms.length < 2) return '';
   const arms = options(values.arms);
   const fields = [select('armA', 'compare arm', a, arms), select('armB', 'against', b, arms)];
@@ -136,7 +117,7 @@ function armsForm({ items: { run, values }, usualPair: [a, b] }: RunPage): Html 
 
 export function withoutOutcomes({ run: { name } }: RunPage): Html {
   return html`<p class="note">
-    This report has no outcomes of its turns: lists and matrix are empty. To add them, on the machine with its database:
+    This report has no outcomes of its turns: its matrix is empty. To add them, on the machine with its database:
     <code>npm run tables -- --run ${printable(name)} --write</code>.
   </p>`;
 }

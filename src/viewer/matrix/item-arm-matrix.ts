@@ -10,7 +10,7 @@ import { findRunByName } from '../../eval/analysis/find-runs.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, pager, goldText } from '../list-components.ts';
-import { filterValues, turnFilters } from '../run/turn-filters.ts';
+import { filterValues, turnFilters } from './turn-filters.ts';
 import { isRight, type Outcome, outcomeText, outcomeMarks, armOutcome } from './arm-outcome.ts';
 
 /** Limit of cells per page: wider matrices have fewer rows per page. */
@@ -35,7 +35,7 @@ export function matrixRow(itemId: string, turns: readonly TurnOutcome[], hidden:
 
 type MatrixRow = ReturnType<typeof matrixRow>;
 
-/** Reads a page of the matrix. @param options.inFile the page is written to a file @throws BenchError `not-found` */
+/** Reads a page of the matrix. @param options.inFile the page is written to a file @throws BenchError `not-found` for an unknown run, arm or category */
 export function readMatrix(
   database: BenchDatabase,
   name: string,
@@ -170,38 +170,36 @@ function filters({ run, query, values }: MatrixPage, links: Links): Html {
     </form>`;
   }
   return filterForm({
-    action: '/matrix',
+    action: '/run',
     live: 'matrix',
     hidden: { run },
     fields: turnFilters(query, values),
-    unfiltered: Object.keys(filter).length === 0 ? undefined : links.matrix(run),
+    unfiltered: Object.keys(filter).length === 0 ? undefined : `${links.run(run)}#items`,
   });
 }
 
 /** The matrix of items and arms, with a mark per outcome; a question opens to show the answers. */
-export function matrixPage(matrix: MatrixPage, links: Links): Html {
+export function matrixSection(matrix: MatrixPage, links: Links): Html {
   const { run, query, rows, first, matching, page, pages, hiddenTexts, values } = matrix;
   const { page: _, ...filter } = query;
   const marks = matrix.unknownQuality === null ? legend : [];
   const last = groupedNumber(first + rows.length - 1);
   const status =
     matching === 0 ? 'No item matches.' : `Items ${groupedNumber(first)} to ${last} of ${groupedNumber(matching)}`;
-  const around = numberedLinks(page, pages, (number) => links.matrix(run, { ...filter, page: number }));
-  return html`<h1>Items and arms</h1>
-    <p class="lead">
-      Run <a href="${links.run(run)}">${printable(run)}</a>. Rows are items with a turn that passes the filters. A mark
-      links to its turn; a question opens to show the answers.
-      ${links.answered ? html`<a href="${links.run(run, filter)}#items">The same turns as a list</a>` : ''}
-    </p>
+  const href = (to: number) => `${links.run(run, to === 1 ? filter : { ...filter, page: to })}#items`;
+  return html`<section id="items" aria-labelledby="items-heading">
+    <h2 id="items-heading">Items and arms</h2>
     ${matrix.unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(matrix.unknownQuality)}.</p>`}
     ${hiddenNote(hiddenTexts)} ${filters(matrix, links)}
     <ul class="legend">
       ${marks.map(([outcome, words]) => html`<li class="o ${outcome}"><b>${outcomeMarks[outcome]}</b> ${words}</li> `)}
       ${marks.length === 0 ? '' : html`<li class="soft">green: as it should be; red: not as it should be</li>`}
       ${values.failedChecks.size === 0 ? html`<li class="soft">no turn fails a check</li>` : ''}
+      <li class="soft">a mark opens its turn, a question its answers</li>
     </ul>
     <div data-result="matrix">
-      ${pager(status, around)}
+      ${pager(status, numberedLinks(page, pages, href))}
       ${rows.length === 0 ? '' : listTable('Items and arms', 'matrix', columns(matrix, links), rows)}
-    </div>`;
+    </div>
+  </section> `;
 }
