@@ -4,25 +4,34 @@ import { BlockMemoryTier } from '../../kv/block-memory-tier.ts';
 import { BlockStore, shareMemory } from '../../kv/block-store.ts';
 import type { EvictionPolicy } from '../../kv/eviction-queue.ts';
 import { PrefixTree, type PromptPath } from '../../kv/prefix-tree.ts';
-import type { TraceSegment } from '../../kv/traffic/trace.ts';
+import type { Trace, TraceSegment } from '../../kv/traffic/trace.ts';
 import { RetrievalCounts } from '../retrieval-counts.ts';
 import { simulatedBlocks, SimulatedDisk, type SimulatedKv } from './simulated-disk.ts';
 
-/** What a prompt consists of, without its text. */
+/** Some tokens of a prompt, and their ids where they are known. */
+export interface PromptSpan {
+  readonly tokens: number;
+  readonly tokenIds?: readonly TokenId[];
+}
+
+/**
+ * What a prompt consists of, without its text. Either all ids of its tokens are known, or none are: then a prefix cache does not find
+ * the tokens that two different segments begin with.
+ */
 export interface PromptShape {
   readonly userId: string;
-  /** Tokens in front of the segments: the same in all prompts. */
-  readonly headerTokens: number;
+  /** The same in all prompts of all users. */
+  readonly header: PromptSpan;
   /** Memories, in the order of the prompt. */
-  readonly segments: readonly TraceSegment[];
-  /** Tokens behind the segments. */
-  readonly queryTokens: number;
-  /** Where they are known: a prefix cache then also finds the tokens that two different segments begin with. */
-  readonly tokens?: {
-    readonly ids: readonly TokenId[];
-    /** Tokens at the beginning that all users share. */
-    readonly shared: number;
-  };
+  readonly segments: readonly (TraceSegment & PromptSpan)[];
+  readonly query: PromptSpan;
+}
+
+/** The prompts of a trace, in order. */
+export function* promptShapes({ headerTokens, turns }: Trace): Generator<PromptShape> {
+  const header = { tokens: headerTokens };
+  for (const { userId, segments, queryTokens } of turns)
+    yield { userId, header, segments, query: { tokens: queryTokens } };
 }
 
 /** KV that a turn used, from one tier. */
@@ -101,8 +110,8 @@ export function openSimulatedArm(name: SimulatedArmName, machine: SimulatedMachi
 
 const nothingLoaded = (): LoadedKv => ({ tokens: 0, bytes: 0, parts: 0 });
 
-function prefixTokens({ headerTokens, segments }: PromptShape): number {
-  return segments.reduce((sum, { tokens }) => sum + tokens, headerTokens);
+function prefixTokens({ header, segments }: PromptShape): number {
+  return segments.reduce((sum, { tokens }) => sum + tokens, header.tokens);
 }
 
 class TextArm implements SimulatedArm {
@@ -116,7 +125,7 @@ class TextArm implements SimulatedArm {
 }
 
 function asText(prompt: PromptShape): TurnAccess {
-  const evaluations = [{ tokens: prefixTokens(prompt) + prompt.queryTokens, behind: 0 }];
+  const evaluations = [{ tokens: prefixTokens(prompt) + prompt.query.tokens, behind: 0 }];
   return { evaluations, memory: nothingLoaded(), disk: nothingLoaded(), importedBytes: 0, hit: false };
 }
 
@@ -168,7 +177,7 @@ class PrefixCacheArm implements SimulatedArm {
 
   async answer(prompt: PromptShape): Promise<TurnAccess> {
     const { limits, kvBytes } = this.#machine;
-    const whole = prefixTokens(prompt) + prompt.queryTokens;
+    const whole = prefixTokens(prompt) + prompt.query.tokens;
     const path = this.#path(prompt);
     const spans = this.#tree.match(path);
     const known = this.#span(
@@ -194,11 +203,14 @@ class PrefixCacheArm implements SimulatedArm {
     return { entries, evicted, memoryBytes: sizeBytes, diskBytes: 0, writtenBytes: 0 };
   }
 
-  #path({ userId: scope, headerTokens, segments, queryTokens, tokens }: PromptShape): PromptPath {
-    if (tokens !== undefined) return { tokenIds: tokens.ids, sharedTokens: tokens.shared, scope };
-    const header = headerTokens === 0 ? [] : [this.#symbol('', headerTokens)];
-    const known = segments.map((segment) => this.#symbol(`${scope}/${segment.id}`, segment.tokens));
-    return { tokenIds: [...header, ...known, this.#newSymbol(queryTokens)], sharedTokens: header.length, scope };
+  #path({ userId: scope, header, segments, query }: PromptShape): PromptPath {
+    if (query.tokenIds !== undefined) {
+      const tokenIds = [header, ...segments, query].flatMap((span) => span.tokenIds!);
+      return { tokenIds, sharedTokens: header.tokens, scope };
+    }
+    const front = header.tokens === 0 ? [] : [this.#symbol('', header.tokens)];
+    const known = segments.map(({ id, tokens }) => this.#symbol(`${scope}/${id}`, tokens));
+    return { tokenIds: [...front, ...known, this.#newSymbol(query.tokens)], sharedTokens: front.length, scope };
   }
 
   #span(symbols: readonly number[]): Span {
@@ -286,7 +298,7 @@ class ExactPrefixArm implements SimulatedArm {
     const loaded = { memory: nothingLoaded(), disk: nothingLoaded() };
     const hit = await this.#stored.use(prompt.userId, prefixKey(prompt, stored), stored, loaded);
     await this.#stored.settle();
-    const suffix = { tokens: prefix - stored + prompt.queryTokens, behind: stored };
+    const suffix = { tokens: prefix - stored + prompt.query.tokens, behind: stored };
     const importedBytes = hit ? this.#machine.kvBytes(stored) : 0;
     return { evaluations: hit ? [suffix] : [{ tokens: stored, behind: 0 }, suffix], ...loaded, importedBytes, hit };
   }
@@ -297,9 +309,13 @@ class ExactPrefixArm implements SimulatedArm {
 }
 
 /** Of the first tokens of a prefix; a segment that is cut counts as a whole where its tokens are not known. */
-function prefixKey({ headerTokens, segments, tokens }: PromptShape, stored: number): string {
-  if (tokens !== undefined) return tokens.ids.slice(0, stored).join(' ');
-  let start = headerTokens;
+function prefixKey({ header, segments, query }: PromptShape, stored: number): string {
+  if (query.tokenIds !== undefined)
+    return [header, ...segments]
+      .flatMap((span) => span.tokenIds!)
+      .slice(0, stored)
+      .join(' ');
+  let start = header.tokens;
   const within = segments.filter((segment) => (start += segment.tokens) - segment.tokens < stored);
   return JSON.stringify(within.map(({ id }) => id));
 }
@@ -317,22 +333,22 @@ class BlocksArm implements SimulatedArm {
   }
 
   async answer(prompt: PromptShape): Promise<TurnAccess> {
-    const { userId, headerTokens, segments, queryTokens } = prompt;
+    const { userId, header, segments, query } = prompt;
     if (segments.length === 0) return asText(prompt);
     const loaded = { memory: nothingLoaded(), disk: nothingLoaded() };
     const evaluations: { tokens: number; behind: number }[] = [];
-    if (headerTokens > 0 && !(await this.#stored.use(userId, 'header', headerTokens, loaded)))
-      evaluations.push({ tokens: headerTokens, behind: 0 });
+    if (header.tokens > 0 && !(await this.#stored.use(userId, 'header', header.tokens, loaded)))
+      evaluations.push({ tokens: header.tokens, behind: 0 });
     for (const [index, { id, tokens }] of segments.entries()) {
       const previous = this.#behindPrevious ? segments[index - 1] : undefined;
       const key = previous === undefined ? id : JSON.stringify([previous.id, id]);
       if (await this.#stored.use(userId, `block ${key}`, tokens, loaded)) continue;
-      evaluations.push({ tokens: (previous?.tokens ?? 0) + tokens, behind: headerTokens });
+      evaluations.push({ tokens: (previous?.tokens ?? 0) + tokens, behind: header.tokens });
     }
     await this.#stored.settle();
     const hit = evaluations.length === 0;
     const behind = prefixTokens(prompt);
-    evaluations.push({ tokens: queryTokens, behind });
+    evaluations.push({ tokens: query.tokens, behind });
     return { evaluations, ...loaded, importedBytes: this.#machine.kvBytes(behind), hit };
   }
 
