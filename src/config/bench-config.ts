@@ -21,10 +21,11 @@ export const suiteNames = [
   'serving',
   'length',
   'edit',
+  'reuse',
 ] as const;
 
 /** Suites that run only by name: they are not part of `all`. */
-export const suitesByNameOnly: readonly SuiteName[] = ['length', 'edit'];
+export const suitesByNameOnly: readonly SuiteName[] = ['length', 'edit', 'reuse'];
 
 export type SuiteName = (typeof suiteNames)[number];
 

@@ -47,6 +47,11 @@ export function writeBlockFile(state: SequenceState): Uint8Array<ArrayBuffer> {
   return writeCells(plainFormat, state, [], [...state.keys, ...state.values]);
 }
 
+/** Length of the file of a block with that many cells. */
+export function blockFileBytes(layout: KvLayout, cells: number): number {
+  return (HEADER_INTEGERS + 2 * cells) * INTEGER_BYTES + cells * cellBytes(layout);
+}
+
 /**
  * Reads what `writeBlockFile` wrote. Keys and values are views into the bytes. Does not detect flipped bits in numbers: the
  * store's fingerprint does.

@@ -7,6 +7,7 @@ import { withSetting } from '../../systems/arms/arm-name.ts';
 import { measureEdit } from '../run/measure/measure-edit.ts';
 import { measureLength } from '../run/measure/measure-length.ts';
 import { measureRetrieval } from '../run/measure/measure-retrieval.ts';
+import { measureReuse } from '../run/measure/measure-reuse.ts';
 import { measureServing } from '../run/measure/measure-serving.ts';
 import { measureStorage } from '../run/measure/measure-storage.ts';
 import type { Suite } from '../run/suite.ts';
@@ -172,6 +173,14 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     arms: [],
     requires: ['cells'],
     measure: async (context) => ({ edit: await measureEdit(context) }),
+  },
+  // Tables 16 and 16b. The language model gives a token to each turn of generated traffic.
+  reuse: {
+    question: 'what caches find under traffic, played and simulated, and which arm is fastest by length and reuse',
+    arms: [],
+    requires: ['cells', 'checkpoints'],
+    measure: async (context) => ({ reuse: await measureReuse(context) }),
+    timesAreResults: true,
   },
 };
 

@@ -117,6 +117,51 @@ const editMeasurement = object({
   ),
 });
 
+/** What one arm did in all turns of a trace, as metered or as simulated. */
+const cacheUse = object({
+  ...numbers('evaluatedTokens', 'hits', 'entries', 'evicted', 'storedBytes'),
+  /** Time to the first token of all turns, without retrieval and tokenising, ms. */
+  ms: z.number(),
+});
+
+/** Caches under generated traffic: a real run and its simulation, and a map of simulated traffic. */
+const reuseMeasurement = object({
+  /** Of the real run: `retrieved` memories a turn, and their share that the user had been given before. */
+  traffic: object(numbers('turns', 'users', 'memories', 'retrieved', 'repeated')),
+  /** Bytes that each arm might keep in memory, and again on disk. */
+  maxBytes: z.number(),
+  arms: list(
+    object({
+      arm: z.string(),
+      real: cacheUse,
+      simulated: cacheUse,
+      /** Turns in which evaluated tokens or hit differ. */
+      differing: z.number(),
+    }),
+  ),
+  /** As `AccessCosts`, ms. */
+  costs: object({
+    evaluate: object(numbers('call', 'token', 'pair')),
+    import: object(numbers('fixed', 'each')),
+    read: object(numbers('fixed', 'each')),
+  }),
+  /** Lengths at which these costs were measured, in tokens. */
+  costsUpTo: z.number(),
+  /** Simulated traffic, by memory tokens in a prompt, memories of a user, and where KV may be. */
+  map: list(
+    object({
+      arm: z.string(),
+      /** `memory`: all of the users' blocks fit into it. `disk`: a tenth does, and a disk holds the rest; a prefix cache has no disk. */
+      room: z.enum(['memory', 'disk']),
+      ...numbers('memoryTokens', 'memories', 'repeated'),
+      /** Means per turn. */
+      ...numbers('evaluatedTokens', 'ms'),
+      /** Share of the turns. */
+      hitRate: z.number(),
+    }),
+  ),
+});
+
 /** The cross-user leakage of one arm: `said[asker][owner]` counts answers that hold the owner's secret. */
 const leakMatrix = object({
   arm: z.string(),
@@ -168,10 +213,12 @@ export const measured = object({
   serving: servingMeasurement.exactOptional(),
   length: list(lengthMeasurement).exactOptional(),
   edit: list(editMeasurement).exactOptional(),
+  reuse: reuseMeasurement.exactOptional(),
 });
 
 export type StorageMeasurement = z.output<typeof storageMeasurement>;
 export type LengthMeasurement = z.output<typeof lengthMeasurement>;
+export type ReuseMeasurement = z.output<typeof reuseMeasurement>;
 export type EditMeasurement = z.output<typeof editMeasurement>;
 export type LeakMatrix = z.output<typeof leakMatrix>;
 export type RetrievalMeasurement = z.output<typeof retrievalMeasurement>;

@@ -54,19 +54,26 @@ export interface TurnAccess {
   readonly hit: boolean;
 }
 
+export function evaluatedTokens({ evaluations }: TurnAccess): number {
+  return evaluations.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
 /** An arm's use of caches, turn by turn, without a model. */
 export interface SimulatedArm {
   answer(prompt: PromptShape): Promise<TurnAccess>;
   stats(): CacheStats;
 }
 
+/** What an arm keeps at the end. */
 export interface CacheStats {
-  readonly entries: number;
-  readonly evicted: number;
-  readonly memoryBytes: number;
-  readonly diskBytes: number;
-  readonly writtenBytes: number;
+  readonly memory: TierStats;
+  readonly disk: TierStats & { readonly writtenBytes: number };
 }
+
+type TierStats = Readonly<Record<'entries' | 'evicted' | 'sizeBytes', number>>;
+
+const emptyTier: TierStats = { entries: 0, evicted: 0, sizeBytes: 0 };
+const noDisk = { ...emptyTier, writtenBytes: 0 };
 
 /** The engine and the caches that are simulated. */
 export interface SimulatedMachine {
@@ -104,8 +111,13 @@ export function openSimulatedArm(name: SimulatedArmName, machine: SimulatedMachi
     case 'dki-blocks@context=previous':
       return new BlocksArm(machine, true);
     default:
-      return new StableOrderArm(openSimulatedArm(name === 'dki@order=stable' ? 'dki' : 'rag-cached', machine));
+      return new StableOrderArm(openSimulatedArm(withoutOrder(name), machine));
   }
+}
+
+/** The arm that caches alike. */
+export function withoutOrder(name: SimulatedArmName): SimulatedArmName {
+  return name.replace('@order=stable', '') as SimulatedArmName;
 }
 
 const nothingLoaded = (): LoadedKv => ({ tokens: 0, bytes: 0, parts: 0 });
@@ -120,7 +132,7 @@ class TextArm implements SimulatedArm {
   }
 
   stats(): CacheStats {
-    return { entries: 0, evicted: 0, memoryBytes: 0, diskBytes: 0, writtenBytes: 0 };
+    return { memory: emptyTier, disk: noDisk };
   }
 }
 
@@ -199,8 +211,7 @@ class PrefixCacheArm implements SimulatedArm {
   }
 
   stats(): CacheStats {
-    const { entries, evicted, sizeBytes } = this.#tree.stats();
-    return { entries, evicted, memoryBytes: sizeBytes, diskBytes: 0, writtenBytes: 0 };
+    return { memory: this.#tree.stats(), disk: noDisk };
   }
 
   #path({ userId: scope, header, segments, query }: PromptShape): PromptPath {
@@ -269,15 +280,9 @@ class StoredKv {
   }
 
   stats(): CacheStats {
-    const { memory } = this.#store.stats();
-    const disk = this.#disk.stats();
-    return {
-      entries: this.#machine.diskBytes === 0 ? memory.entries : disk.entries,
-      evicted: this.#machine.diskBytes === 0 ? memory.evicted : disk.evicted,
-      memoryBytes: memory.sizeBytes,
-      diskBytes: disk.sizeBytes,
-      writtenBytes: disk.writtenBytes,
-    };
+    // Without memory, KV only passes through it.
+    const memory = this.#machine.memoryBytes === 0 ? emptyTier : this.#store.stats().memory;
+    return { memory, disk: this.#disk.stats() };
   }
 }
 
@@ -333,23 +338,30 @@ class BlocksArm implements SimulatedArm {
   }
 
   async answer(prompt: PromptShape): Promise<TurnAccess> {
-    const { userId, header, segments, query } = prompt;
-    if (segments.length === 0) return asText(prompt);
+    if (prompt.segments.length === 0) return asText(prompt);
     const loaded = { memory: nothingLoaded(), disk: nothingLoaded() };
     const evaluations: { tokens: number; behind: number }[] = [];
-    if (header.tokens > 0 && !(await this.#stored.use(userId, 'header', header.tokens, loaded)))
-      evaluations.push({ tokens: header.tokens, behind: 0 });
-    for (const [index, { id, tokens }] of segments.entries()) {
-      const previous = this.#behindPrevious ? segments[index - 1] : undefined;
-      const key = previous === undefined ? id : JSON.stringify([previous.id, id]);
-      if (await this.#stored.use(userId, `block ${key}`, tokens, loaded)) continue;
-      evaluations.push({ tokens: (previous?.tokens ?? 0) + tokens, behind: header.tokens });
+    for (const { key, tokens, context, behind } of this.#wanted(prompt)) {
+      if (await this.#stored.use(prompt.userId, key, tokens, loaded)) continue;
+      evaluations.push({ tokens: context + tokens, behind });
     }
     await this.#stored.settle();
     const hit = evaluations.length === 0;
     const behind = prefixTokens(prompt);
-    evaluations.push({ tokens: query.tokens, behind });
+    evaluations.push({ tokens: prompt.query.tokens, behind });
     return { evaluations, ...loaded, importedBytes: this.#machine.kvBytes(behind), hit };
+  }
+
+  /** The header and the blocks; `context`: tokens that are evaluated again in front of a block. */
+  #wanted({ header, segments }: PromptShape) {
+    const front = header.tokenIds?.join(' ') ?? '';
+    const whole = { key: front, tokens: header.tokens, context: 0, behind: 0 };
+    const blocks = segments.map(({ id, tokens }, index) => {
+      const previous = this.#behindPrevious ? segments[index - 1] : undefined;
+      const key = `${front}|${previous?.id ?? ''}|${id}`;
+      return { key, tokens, context: previous?.tokens ?? 0, behind: header.tokens };
+    });
+    return header.tokens === 0 ? blocks : [whole, ...blocks];
   }
 
   stats(): CacheStats {

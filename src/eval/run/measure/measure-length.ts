@@ -32,6 +32,9 @@ const USER = 'length';
 /** Share of the bytes that a cold repeat must read from the disk. */
 const COLD_SHARE = 0.9;
 
+/** Tokens in front of the memories, and of the query behind them. */
+export const lengthFrame = { headerTokens: HEADER_TOKENS, queryTokens: QUERY_TOKENS };
+
 type StepTimes = Record<LengthStep, number>;
 
 /** Called after each measured repeat of KV that is stored in files, with their folder. */

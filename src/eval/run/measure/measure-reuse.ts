@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { BenchError } from '../../../base/bench-error.ts';
+import type { DatasetUser } from '../../../data/dataset.ts';
+import { generateTraffic, trafficSchema } from '../../../data/generators/traffic.ts';
+import { requireCells } from '../../../engine/engine-capabilities.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import { cellBytes } from '../../../engine/sequence-state.ts';
+import type { ReuseMeasurement } from '../../../store/records/suite-measurements.ts';
+import { costsOfLengths } from '../../../systems/simulator/access-costs.ts';
+import { simulatedArmNames } from '../../../systems/simulator/simulated-arms.ts';
+import type { ServeContext } from '../suite.ts';
+import { lengthFrame, measureLength } from './measure-length.ts';
+import { compareTurns, playArm, playedMachine, playedPrompts } from './play-traffic.ts';
+import { distinctTokens, repeatedShare, simulateMap } from './simulate-reuse-map.ts';
+
+const TURNS = 1000;
+/** Share of the memories' KV that the arms may keep, so that some must go. */
+const ROOM = 1 / 4;
+/** Lengths at which costs are measured: of usual prompts, and far beyond. */
+const COST_LENGTHS = [64, 256, 1024, 2048];
+
+/**
+ * Plays generated traffic to each arm, with the memories and questions of the data, and simulates the same turns; then simulates
+ * traffic of many lengths and degrees of reuse, at the costs that suite `length` measures here. Users share one store.
+ * @throws BenchError `bad-data` if no user has more memories than are retrieved
+ */
+export async function measureReuse(context: ServeContext): Promise<ReuseMeasurement> {
+  const { config } = context;
+  const { costs, costsUpTo } = await measureCosts(context);
+  const users = trafficUsers(context);
+  const memories = Math.min(...users.map((user) => user.memories.length));
+  const traffic = { turns: config.limit ?? TURNS, users: users.length, memories, retrieved: config.topK };
+  const trace = generateTraffic(trafficSchema.parse({ ...traffic, seed: config.seed }));
+  await using engine = await openEngine(context);
+  await using session = await engine.openSession('reuse');
+  const opened = { engine, session };
+  const measured = { capabilities: engine.capabilities, layout: requireCells(engine).layout };
+  // The prompts of `rag` tell the tokens of each memory, of which there may be more than fit.
+  const text = await playArm(context, opened, 'rag', { trace, users, maxBytes: config.kvBytes });
+  const maxBytes = config.given.includes('kvBytes')
+    ? config.kvBytes
+    : Math.ceil(ROOM * distinctTokens(playedPrompts(text, trace)) * cellBytes(measured.layout));
+  const arms: ReuseMeasurement['arms'][number][] = [];
+  for (const arm of simulatedArmNames) {
+    context.signal.throwIfAborted();
+    const played = arm === 'rag' ? text : await playArm(context, opened, arm, { trace, users, maxBytes });
+    const machine = playedMachine(measured, arm, maxBytes, played.responses);
+    const prompts = playedPrompts(played, trace);
+    arms.push(await compareTurns(arm, played, { prompts, machine, costs }));
+    context.onStep(arms.length, simulatedArmNames.length + 1);
+  }
+  const map = await simulateMap(context, measured, costs);
+  context.onStep(simulatedArmNames.length + 1, simulatedArmNames.length + 1);
+  return { traffic: { ...traffic, repeated: repeatedShare(trace) }, maxBytes, arms, costs, costsUpTo, map };
+}
+
+async function measureCosts(context: ServeContext) {
+  const config = { ...context.config, lengths: COST_LENGTHS };
+  const measured = await measureLength({ ...context, config, measured: null, save: async () => undefined });
+  const costsUpTo = Math.max(...measured.map(({ tokens }) => tokens));
+  return { costs: costsOfLengths(measured, lengthFrame), costsUpTo };
+}
+
+function openEngine({ config, engines, folder, signal }: ServeContext): Promise<Engine> {
+  const { model, contextTokens, threads } = config;
+  return engines.open(
+    {
+      model,
+      checkpointFolder: join(folder, 'reuse', 'checkpoints'),
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+      ...(threads === undefined ? {} : { threads }),
+    },
+    { signal },
+  );
+}
+
+/** Users with more memories than a prompt shows. */
+function trafficUsers({ datasets, config: { topK } }: ServeContext): DatasetUser[] {
+  const users = datasets
+    .flatMap((drawn) => drawn.users)
+    .filter(({ items, memories }) => items.length > 0 && memories.length > topK);
+  if (users.length > 0) return users;
+  const message = `suite reuse needs users with more than ${topK} memories, and the data have none`;
+  throw new BenchError('bad-data', message, 'lower --top-k, or choose data with more memories per user');
+}
