@@ -13,6 +13,7 @@ import {
 } from './retrieval-storage-leakage-serving-figures.ts';
 import { lengthFigure } from './length-figure.ts';
 import { methodsFigure } from './methods-cost-quality-figure.ts';
+import { reuseFigure } from './reuse-figure.ts';
 import { breakEvenFigure, frontierFigure, phasesFigure } from './time-figures.ts';
 
 const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {
@@ -29,6 +30,7 @@ const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) =>
   methods: [methodsFigure],
   serving: [servingFigure],
   length: [lengthFigure],
+  reuse: [reuseFigure],
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };
 

@@ -15,6 +15,7 @@ import { methodsByRankTable, methodsTable } from './methods-cost-quality-tables.
 import { claimsTable } from './paper-claims-table.ts';
 import { ablationTable, alphaTable, placementTable } from './ablation-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-tables.ts';
+import { reuseMapTable, reuseTable } from './reuse-tables.ts';
 import { armResultsTable } from './arm-results-table.ts';
 
 type Measured = NonNullable<RunResults['measured']>;
@@ -77,6 +78,8 @@ const paperTables: readonly PaperTable[] = [
   { name: '14', suite: 'length', draw: measured('length', lengthTable) },
   { name: '14b', suite: 'length', draw: measured('length', lengthBreakEvenTable) },
   { name: '15', suite: 'edit', draw: measured('edit', editTable) },
+  { name: '16', suite: 'reuse', draw: measured('reuse', reuseTable) },
+  { name: '16b', suite: 'reuse', draw: measured('reuse', reuseMapTable) },
   { name: 'F2', suite: 'scaling', draw: latencyScalingTable },
   { name: 'F3', suite: 'scaling', draw: recallScalingTable },
 ];

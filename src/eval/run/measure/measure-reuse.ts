@@ -16,8 +16,8 @@ import { distinctTokens, repeatedShare, simulateMap } from './simulate-reuse-map
 const TURNS = 1000;
 /** Share of the memories' KV that the arms may keep, so that some must go. */
 const ROOM = 1 / 4;
-/** Lengths at which costs are measured: of usual prompts, and far beyond. */
-const COST_LENGTHS = [64, 256, 1024, 2048];
+/** Lengths at which costs are measured. */
+const COST_LENGTHS = [64, 256, 1024];
 
 /**
  * Plays generated traffic to each arm, with the memories and questions of the data, and simulates the same turns; then simulates

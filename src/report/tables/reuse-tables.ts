@@ -1,0 +1,78 @@
+/** Tables 16 and 16b: what caches found under traffic, played and simulated; simulated times by length and reuse. */
+import { countColumn, type ItemColumn, numberColumn, type Table, textColumn } from '../../render/table.ts';
+import { groupedNumber } from '../../render/format-number.ts';
+import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import { fastestArms, mapTraffic, type MapTraffic, mapRooms } from '../fastest-arms.ts';
+import { runTable } from './table-parts.ts';
+
+type PlayedArm = ReuseMeasurement['arms'][number];
+
+export function reuseTable(results: RunResults, { traffic, maxBytes, arms }: ReuseMeasurement): Table {
+  const counts = (['evaluatedTokens', 'hits', 'entries', 'evicted', 'storedBytes'] as const).map(
+    (part): ItemColumn<PlayedArm> =>
+      countColumn(part, COUNTS[part], ({ real, simulated }) => (real[part] === simulated[part] ? real[part] : null)),
+  );
+  const { turns, users, memories, retrieved, repeated } = traffic;
+  return runTable(results, arms, ({ arm }) => arm, {
+    id: 'table-16',
+    title: `Table 16. Caches under traffic, as metered and as simulated: ${results.run.model.name}`,
+    blocks: [
+      {
+        columns: [
+          ...counts,
+          countColumn('differing', 'turns simulated otherwise', ({ differing }) => differing),
+          numberColumn('ms', 'ms per turn', ({ real }) => real.ms / turns, 1),
+          numberColumn('ratio', 'simulated ÷ real time', ({ real, simulated }) => simulated.ms / real.ms, 2),
+        ],
+      },
+    ],
+    notes: [
+      `${groupedNumber(turns)} turns of ${users} users with ${memories} memories each, of which each turn retrieves ${retrieved}; ` +
+        `${Math.round(repeated * 100)} % of them the user had been given before. An arm keeps at most ${groupedNumber(maxBytes)} bytes in memory,`,
+      'and as many on disk. A count is shown where the simulator arrives at the same number as the meter and the stores, else a dash.',
+      'Times: up to the first token, without retrieval and tokenising; simulated from the costs that suite length measured in this run.',
+    ],
+  });
+}
+
+const COUNTS = {
+  evaluatedTokens: 'tokens evaluated',
+  hits: 'hits',
+  entries: 'entries kept',
+  evicted: 'evicted',
+  storedBytes: 'bytes kept',
+} as const;
+
+export function reuseMapTable(results: RunResults, { map, costsUpTo }: ReuseMeasurement): Table | undefined {
+  const traffic = mapTraffic(map);
+  if (traffic.length === 0) return undefined;
+  const arms = [...new Set(map.map(({ arm }) => arm))].filter((arm) => arm !== 'rag');
+  const name = ({ memoryTokens, repeated }: MapTraffic): string =>
+    `${groupedNumber(memoryTokens)} tokens, ${Math.round(repeated * 100)} % repeated`;
+  return runTable(results, traffic, name, {
+    id: 'table-16b',
+    title: `Table 16b. Simulated time to first token by length and reuse of the memories, × text: ${results.run.model.name}`,
+    rowHeading: 'traffic',
+    blocks: Object.entries(mapRooms).map(([room, title]) => ({
+      title,
+      columns: [
+        ...arms.map((arm) =>
+          numberColumn<MapTraffic>(`${room}:${arm}`, arm, ({ cells }) => timesOfText(cells, room, arm), 2),
+        ),
+        textColumn<MapTraffic>(`${room}:exact`, 'fastest exact', ({ cells }) => fastestArms(cells, room).exact.arm),
+        textColumn<MapTraffic>(`${room}:any`, 'fastest', ({ cells }) => fastestArms(cells, room).any.arm),
+      ],
+    })),
+    notes: [
+      'Means of 2,000 turns of 20 users; five memories are retrieved, popular ones more often (Zipf, exponent 1), in order of creation.',
+      'Fastest: an arm must save 5 % of the time of those in columns before it. Exact: rag, rag-cached and dki, which have the bits of text. Blocks lose answers, and @order=stable shows text in another order.',
+      `Costs were measured up to ${groupedNumber(costsUpTo)} tokens in this run; beyond, they are extrapolated.`,
+    ],
+  });
+}
+
+function timesOfText(cells: MapTraffic['cells'], room: string, arm: string): number {
+  const ms = (name: string): number => cells.find((cell) => cell.room === room && cell.arm === name)!.ms;
+  return ms(arm) / ms('rag');
+}
