@@ -110,7 +110,7 @@ await runScript(async () => {
     measured: null,
     save: () => Promise.resolve(),
   };
-  const measured = await measureLength(context, times.add);
+  const measured = await measureLength(context, { afterRepeat: times.add });
   for (const [tokens, rows] of Map.groupBy(measured, (row) => row.tokens)) {
     const found = targets(rows, times);
     console.log(`${tokens} tokens: ${found.filter(isMet).length} of ${found.length} targets met`);

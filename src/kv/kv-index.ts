@@ -57,8 +57,10 @@ export class KvIndex {
 
   /** Notes that an entry was written, reads entries of other processes, and evicts down to the bound. */
   wasWritten(folder: UserFolder, entry: KvEntry): OrphanedCheckpoint[] {
+    // Before the folder is read, where it would count as written by another process, and so as used twice.
+    this.#use(folder, entry);
     const orphans = this.refresh();
-    return [...orphans, ...this.#evict(this.#use(folder, entry))];
+    return [...orphans, ...this.#evict(this.#entries.get(entryId(folder, entry.key)))];
   }
 
   /** Notes that a key has no entry. */

@@ -18,6 +18,7 @@ import { KvStore } from '../../../kv/kv-disk-store.ts';
 import { readQuantised, writeQuantised } from '../../../kv/quantised-block.ts';
 import { quantisedTypes, type StoreType } from '../../../store/records/prefill-record.ts';
 import { type LengthMeasurement, lengthSteps, type LengthStep } from '../../../store/records/suite-measurements.ts';
+import type { OpenEngine } from '../../../systems/answer-turn.ts';
 import type { MeasureContext } from '../suite.ts';
 import { EnergyMeter } from './energy-meter.ts';
 
@@ -55,6 +56,12 @@ interface Way extends Pick<LengthMeasurement, 'way' | 'tier' | 'type' | 'bytes'>
   readonly free?: () => void;
 }
 
+export interface LengthOptions {
+  /** Number types of stored KV. Default: all. */
+  readonly types?: readonly StoreType[];
+  readonly afterRepeat?: AfterRepeat | undefined;
+}
+
 /**
  * Time to first token by length of the memories and by where their KV is: text, KV that is resident, and one exact prefix or
  * joined blocks from memory and from disk, in each number type. Blocks have 48 tokens. The ways take turns in each repeat. A
@@ -62,7 +69,7 @@ interface Way extends Pick<LengthMeasurement, 'way' | 'tier' | 'type' | 'bytes'>
  */
 export async function measureLength(
   context: MeasureContext,
-  afterRepeat?: AfterRepeat,
+  options: LengthOptions = {},
 ): Promise<readonly LengthMeasurement[]> {
   const { model, threads, lengths } = context.config;
   const behind = HEADER_TOKENS + QUERY_TOKENS + 8;
@@ -78,7 +85,7 @@ export async function measureLength(
       contextTokens: tokens + behind,
       ...(threads === undefined ? {} : { threads }),
     });
-    measured.push(...(await measureWays(engine, tokens, context, afterRepeat)));
+    measured.push(...(await measureWays(engine, tokens, context, options)));
     await context.save({ length: measured });
     context.onStep(index + 1, fitting.length);
   }
@@ -89,7 +96,7 @@ async function measureWays(
   engine: Engine,
   tokens: number,
   { config, signal }: MeasureContext,
-  afterRepeat: AfterRepeat | undefined,
+  { types = ['f16', ...quantisedTypes], afterRepeat }: LengthOptions,
 ): Promise<LengthMeasurement[]> {
   using folder = new TemporaryFolder();
   using energy = new EnergyMeter();
@@ -98,7 +105,7 @@ async function measureWays(
   const ids = await ordinaryTokens(engine);
   const draw = (count: number): TokenId[] => Array.from({ length: count }, () => random.pick(ids));
   const [prefix, query] = [draw(HEADER_TOKENS + tokens), draw(QUERY_TOKENS)];
-  const waysHere = await openWays(engine, session, prefix, folder.path);
+  const waysHere = await openWays({ engine, session, types }, prefix, folder.path);
   const rows = waysHere.map((way) => ({
     way,
     repeats: [] as LengthMeasurement['repeats'][number][],
@@ -188,8 +195,7 @@ async function copyCells(session: EngineSession, start: number): Promise<Sequenc
 
 /** All ways at one length. KV that is on disk is written here, and removed with the folder. */
 async function openWays(
-  engine: Engine,
-  session: EngineSession,
+  { engine, session, types }: OpenEngine & Required<Pick<LengthOptions, 'types'>>,
   prefix: readonly TokenId[],
   folder: string,
 ): Promise<Way[]> {
@@ -236,8 +242,7 @@ async function openWays(
     ['prefix', [whole], (steps: StepTimes, [state]: readonly SequenceState[]) => importing(steps, state!)],
     ['blocks', [header, ...blocks], joining],
   ] as const) {
-    for (const type of ['f16', ...quantisedTypes] as const)
-      found.push(...(await storedWays({ engine, way, parts, use, type, folder })));
+    for (const type of types) found.push(...(await storedWays({ engine, way, parts, use, type, folder })));
   }
   return [text, resident, ...found];
 }

@@ -56,7 +56,8 @@ export async function measureReuse(context: ServeContext): Promise<ReuseMeasurem
 
 async function measureCosts(context: ServeContext) {
   const config = { ...context.config, lengths: COST_LENGTHS };
-  const measured = await measureLength({ ...context, config, measured: null, save: async () => undefined });
+  const withoutStore = { ...context, config, measured: null, save: async () => undefined };
+  const measured = await measureLength(withoutStore, { types: ['f16'] });
   const costsUpTo = Math.max(...measured.map(({ tokens }) => tokens));
   return { costs: costsOfLengths(measured, lengthFrame), costsUpTo };
 }
