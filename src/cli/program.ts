@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly declare: (comma
   chat: () => import('./chat.ts'),
   data: () => import('./data.ts'),
   models: () => import('./models.ts'),
+  estimate: () => import('./estimate.ts'),
   list: () => import('./list.ts'),
   queue: () => import('./queue.ts'),
   kv: () => import('./kv.ts'),

@@ -42,6 +42,8 @@ export interface ModelHeader {
   readonly listByLayer: string | undefined;
   /** Why queries cannot replace keys (see `withQueries`); undefined if they can. */
   readonly queriesObstacle: string | undefined;
+  /** Query heads per layer. */
+  readonly heads: number;
   /** KV heads per layer; undefined if layers differ. */
   readonly kvHeads: number | undefined;
   readonly headDimension: number;
@@ -100,6 +102,7 @@ export function readModelHeader(path: string): ModelHeader {
     parts: files.length,
     listByLayer: listByLayer(file, architecture, layers),
     queriesObstacle: queriesObstacle(file, layers),
+    heads,
     kvHeads: numberValue(kvHeadCount),
     headDimension,
     valueDimension,

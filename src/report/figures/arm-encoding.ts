@@ -2,22 +2,25 @@ import { PANEL_WIDTH } from '../../render/figure.ts';
 import type { ArmTraits, Mark } from '../../store/records/arm-traits.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 
-type WithArms = Pick<RunResults, 'arms'>;
+/** Arms with their traits, which say how they are drawn. */
+export interface ArmsWithTraits {
+  readonly arms: readonly Pick<RunResults['arms'][number], 'traits'>[];
+}
 
 const unknown: Mark = { colour: '#6b6f71', shape: 'circle', dash: [4, 4] };
 
-function findTraits({ arms }: WithArms, arm: string): ArmTraits | undefined {
+function findTraits({ arms }: ArmsWithTraits, arm: string): ArmTraits | undefined {
   const all = arms.map(({ traits }) => traits);
   return all.find(({ name }) => name === arm) ?? all.find(({ base }) => base === arm);
 }
 
 /** False for arms that only check the bench: a twin arm, and an arm with another user's memories. */
-export function isContender(results: WithArms, arm: string): boolean {
+export function isContender(results: ArmsWithTraits, arm: string): boolean {
   const traits = findTraits(results, arm);
   return traits?.control !== 'twin' && traits?.retrieves !== 'donor';
 }
 
-const findMark = (results: WithArms, arm: string): Mark => findTraits(results, arm)?.mark ?? unknown;
+const findMark = (results: ArmsWithTraits, arm: string): Mark => findTraits(results, arm)?.mark ?? unknown;
 
 /** Vega's name of a shape, or its SVG path within −1 to 1. */
 const symbols: Readonly<Record<Mark['shape'], string>> = {
@@ -85,7 +88,7 @@ const channel = <Range>(field: string, domain: readonly string[], range: readonl
 });
 
 /** Scales of colour, shape and dash with one legend. Arms that differ only in an argument share a colour; shapes are unique. */
-export function armEncoding(results: WithArms, arms: readonly string[]) {
+export function armEncoding(results: ArmsWithTraits, arms: readonly string[]) {
   const marks = arms.map((arm) => findMark(results, arm));
   const columns = legendColumns(arms);
   return {
@@ -96,7 +99,7 @@ export function armEncoding(results: WithArms, arms: readonly string[]) {
 }
 
 /** As `armEncoding`, for curves with points. The legend shows the points; the layer of lines needs the transform `asLines`. */
-export function curveEncoding(results: WithArms, arms: readonly string[]) {
+export function curveEncoding(results: ArmsWithTraits, arms: readonly string[]) {
   const { color, shape, strokeDash } = armEncoding(results, arms);
   return { color, shape, strokeDash: { ...strokeDash, field: 'line', legend: null } };
 }
@@ -105,7 +108,7 @@ export function curveEncoding(results: WithArms, arms: readonly string[]) {
 export const asLines = [{ calculate: 'datum.arm', as: 'line' }];
 
 /** As `armEncoding`, for figures with arms on an axis: no legend, and arms of one family share a shape. */
-export function namedArmEncoding(results: WithArms, arms: readonly string[]) {
+export function namedArmEncoding(results: ArmsWithTraits, arms: readonly string[]) {
   const { color, shape } = armEncoding(results, arms);
   const range = arms.map((arm) => symbols[findMark(results, arm).shape]);
   return { color: { ...color, legend: null }, shape: { ...shape, scale: { ...shape.scale, range }, legend: null } };

@@ -1,0 +1,154 @@
+import type { Command } from 'commander';
+import { writeFile } from 'node:fs/promises';
+import { BenchError } from '../base/bench-error.ts';
+import { checkSchema } from '../data/check-schema.ts';
+import { generateTraffic, trafficSchema } from '../data/generators/traffic.ts';
+import { readTrace } from '../data/traces/read-trace.ts';
+import { fileGeometry, type ModelGeometry, shapeGeometry, shapeNames } from '../engine/gguf/model-geometry.ts';
+import { resolveModelFile } from '../engine/gguf/model-file.ts';
+import { breakEven, estimableArms, estimateTraffic } from '../eval/run/estimate/estimate-traffic.ts';
+import { measuredCosts, writtenCosts } from '../eval/run/estimate/estimated-costs.ts';
+import { summariseTrace } from '../eval/run/estimate/summarise-trace.ts';
+import type { Trace } from '../kv/traffic/trace.ts';
+import { resolveModel } from '../models/resolve-model-name.ts';
+import { printableJson } from '../render/escape-control-characters.ts';
+import { pictureFile, renderFigure } from '../render/figure.ts';
+import { renderTerminal } from '../render/table-terminal.ts';
+import { estimateFigure } from '../report/figures/estimate-figure.ts';
+import { estimateTable, type TrafficEstimate } from '../report/tables/estimate-table.ts';
+import { armRegistry } from '../systems/arms/arm-registry.ts';
+import type { SimulatedMachine } from '../systems/simulator/simulated-arms.ts';
+import { withExamples } from './options.ts';
+import { terminalPage } from './output.ts';
+
+type EstimateFlags = Readonly<
+  Partial<Record<'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure', string>>
+> &
+  Readonly<Partial<Record<'read' | 'copy' | 'prefill', string>>> &
+  Readonly<Record<'ram' | 'disk', string>> & { readonly json?: true };
+
+const help = `
+A trace is JSON Lines of your own, one of Mooncake's, or the database of a run (docs/traces.md).
+--traffic generates one: ${Object.keys(trafficSchema.shape).join(', ')}.
+Sizes and speeds: 64GiB, 1TB, 3GB/s. All times are of one turn alone, without queueing, retrieval and tokenising.`;
+
+export function declare(command: Command): void {
+  command
+    .description(
+      'estimate what each arm would do with your traffic: hits, tokens, time to first token, bytes; no model is loaded',
+    )
+    .option('--trace <file>', 'recorded traffic')
+    .option('--trace-run <name>', 'run of --trace, for the database of runs (default: the latest)')
+    .option('--trace-arm <name>', 'arm of the run of --trace (default: rag)')
+    .option('--traffic <values>', 'generated traffic in place of --trace, as name=value, comma-separated')
+    .option('--model <file>', 'model whose size to use: a GGUF file, or a name; only its header is read')
+    .option('--shape <name>', `size of a model without its file: ${shapeNames.join(', ')}`)
+    .option('--ram <size>', 'memory in which each arm may keep KV', '64GiB')
+    .option('--disk <size>', 'disk on which arms that store KV may keep it; 0 for none', '1TiB')
+    .option('--read <speed>', 'speed of reading the disk (default: 3GB/s)')
+    .option('--copy <speed>', 'speed of copying KV from memory to the model (default: 20GB/s)')
+    .option('--prefill <tokens>', 'tokens of a short prompt evaluated per second (default: at 100 TFLOP/s)')
+    .option('--costs <file>', 'results.json of suite length, whose times replace --read, --copy and --prefill')
+    .option('--figure <file>', 'SVG to write: times to first token of all turns')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', help)
+    .action(estimate);
+  withExamples(command, {
+    'estimate --trace traffic.jsonl --shape 8b --ram 64GiB --disk 1TiB --read 3GB/s': 'your own traffic',
+    'estimate --traffic users=1000,memories=2000,retrieved=5,turns=100000 --shape 70b': 'traffic by its properties',
+    'estimate --trace reports/dki-bench.sqlite --trace-run mine --costs reports/length/results.json --model smollm2-135m':
+      'the traffic of a run, at times measured here',
+  });
+}
+
+async function estimate({ json, figure, ...flags }: EstimateFlags): Promise<void> {
+  const trace = await traffic(flags);
+  const geometry = await modelGeometry(flags);
+  const memoryBytes = readBytes('--ram', flags.ram);
+  const diskBytes = readBytes('--disk', flags.disk);
+  const { costs, assumed } = chooseCosts(flags, geometry);
+  const bytes = (tokens: number): number => tokens * geometry.kvBytesPerToken;
+  const machine: SimulatedMachine = {
+    limits: { exactCuts: 1, slidingWindowTokens: null, leastTokens: 1 },
+    ...{ memoryBytes, diskBytes, kvBytes: bytes, fileBytes: bytes },
+  };
+  const summary = summariseTrace(trace, geometry.kvBytesPerToken);
+  const estimated: TrafficEstimate = {
+    trace: summary,
+    model: geometry.name,
+    arms: await estimateTraffic(trace, machine, costs),
+    breakEven: breakEven(machine, costs, summary.meanPromptTokens),
+    assumed: [
+      ...assumed,
+      `each arm alone has ${flags.ram} of RAM, and ${flags.disk} of disk if it stores memories; rag-cached uses RAM alone`,
+      `a token takes ${geometry.kvBytesPerToken} bytes of KV (f16), and KV can be cut after any token`,
+      'turns never wait for each other, and retrieval and tokenising take no time',
+    ],
+  };
+  if (figure !== undefined) {
+    const traits = { arms: armRegistry.named(estimableArms(trace), { alpha: 1, gatingThreshold: 0 }) };
+    await writeFile(figure, pictureFile(await renderFigure(estimateFigure(estimated, traits))));
+  }
+  process.stdout.write(
+    json === true ? printableJson(estimated) : renderTerminal(estimateTable(estimated), terminalPage()),
+  );
+}
+
+async function traffic({ trace, traceRun, traceArm, traffic: values }: EstimateFlags): Promise<Trace> {
+  if ((trace === undefined) === (values === undefined)) {
+    const message = trace === undefined ? 'no traffic is named' : '--trace and --traffic are both given';
+    throw new BenchError('bad-option', message, 'give --trace FILE, or --traffic users=1000,memories=200');
+  }
+  if (trace !== undefined) return await readTrace(trace, { run: traceRun, arm: traceArm });
+  const pairs = values!.split(',').map((pair) => pair.split('=').map((part) => part.trim()));
+  const given = pairs.map(([name = '', value = '']) => [
+    name,
+    value === '' || Number.isNaN(Number(value)) ? value : Number(value),
+  ]);
+  return generateTraffic(checkSchema(trafficSchema, Object.fromEntries(given), '--traffic'));
+}
+
+async function modelGeometry({ model, shape }: EstimateFlags): Promise<ModelGeometry> {
+  if ((model === undefined) === (shape === undefined)) {
+    const message = model === undefined ? 'no model is named' : '--model and --shape are both given';
+    throw new BenchError('bad-option', message, 'give --model FILE, or --shape 8b');
+  }
+  if (shape !== undefined) return shapeGeometry(shape);
+  return fileGeometry(await resolveModelFile(resolveModel(model!, process.cwd())));
+}
+
+/** The costs of a turn, and what they assume. */
+function chooseCosts({ costs: file, read, copy, prefill }: EstimateFlags, geometry: ModelGeometry) {
+  if (file === undefined) {
+    const tokensPerSecond = prefill === undefined ? undefined : Number(prefill);
+    if (tokensPerSecond !== undefined && !(tokensPerSecond > 0)) {
+      throw new BenchError(
+        'bad-option',
+        `--prefill ${prefill}: expected tokens per second`,
+        'write a number, such as 5000',
+      );
+    }
+    return writtenCosts(geometry, {
+      tokensPerSecond,
+      readBytesPerSecond: readBytes('--read', read ?? '3GB/s', '/s'),
+      copyBytesPerSecond: readBytes('--copy', copy ?? '20GB/s', '/s'),
+    });
+  }
+  const given = Object.entries({ read, copy, prefill }).find(([, value]) => value !== undefined);
+  if (given === undefined) return measuredCosts(file, geometry);
+  throw new BenchError('bad-option', `--${given[0]} and --costs both say what a turn takes`, 'drop one of them');
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ '': 1, B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 },
+  ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 },
+};
+
+/** Bytes of `64GiB`, or a second of `3GB/s`. @throws BenchError `bad-option`; a speed of 0 is refused too */
+function readBytes(option: string, text: string, suffix: '' | '/s' = ''): number {
+  const [, number, unit, per = ''] = /^(\d+(?:\.\d+)?) ?([KMGT]i?B|B|)(\/s)?$/.exec(text) ?? [];
+  const bytes = Number(number) * UNITS[unit ?? '']!;
+  if (number !== undefined && per === suffix && (bytes > 0 || suffix === '')) return bytes;
+  const [what, example] = suffix === '' ? ['a size', '64GiB'] : ['a speed', '3GB/s'];
+  throw new BenchError('bad-option', `${option} ${JSON.stringify(text)}: expected ${what}`, `write it as ${example}`);
+}

@@ -1,0 +1,83 @@
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import { readModelHeader } from './model-header.ts';
+import { type ModelShape, modelShapes } from './random-model/model-shapes.ts';
+
+/** What a model's size says about its costs, without its weights. */
+export interface ModelGeometry {
+  readonly name: string;
+  readonly parameters: number;
+  /** Keys and values in f16. */
+  readonly kvBytesPerToken: number;
+  /** Floating-point operations of attention for a pair of a token and one before it, over all layers. */
+  readonly operationsPerPair: number;
+}
+
+const F16_BYTES = 2;
+
+type LargeShape = Pick<
+  ModelShape,
+  | 'layers'
+  | 'embeddingDimension'
+  | 'feedForwardDimension'
+  | 'heads'
+  | 'kvHeads'
+  | 'headDimension'
+  | 'vocabularyTokens'
+  | 'tiedOutput'
+>;
+
+const large = { kvHeads: 8, headDimension: 128, vocabularyTokens: 128_256, tiedOutput: false } as const;
+
+/** Dense shapes that can be estimated by name: those of random models, and the larger ones of Llama 3. */
+const shapes: Readonly<Record<string, LargeShape>> = {
+  ...Object.fromEntries(Object.entries(modelShapes).filter(([name]) => !name.startsWith('tiny-'))),
+  '8b': { ...large, layers: 32, embeddingDimension: 4096, feedForwardDimension: 14_336, heads: 32 },
+  '70b': { ...large, layers: 80, embeddingDimension: 8192, feedForwardDimension: 28_672, heads: 64 },
+};
+
+export const shapeNames: readonly string[] = Object.keys(shapes);
+
+/** The geometry of a named shape. @throws BenchError `bad-option` for an unknown one */
+export function shapeGeometry(name: string): ModelGeometry {
+  const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
+  if (shape === undefined) {
+    const message = `--shape: unknown shape "${name}"${didYouMean(name, shapeNames)}`;
+    throw new BenchError('bad-option', message, `known: ${shapeNames.join(', ')}`);
+  }
+  const { layers, embeddingDimension, feedForwardDimension, heads, kvHeads, headDimension } = shape;
+  const attention = 2 * embeddingDimension * (heads + kvHeads) * headDimension;
+  const perLayer = attention + 3 * embeddingDimension * feedForwardDimension;
+  const vocabulary = shape.vocabularyTokens * embeddingDimension * (shape.tiedOutput ? 1 : 2);
+  return {
+    name,
+    parameters: layers * perLayer + vocabulary,
+    kvBytesPerToken: F16_BYTES * 2 * layers * kvHeads * headDimension,
+    operationsPerPair: pairOperations({ layers, heads, headDimension, valueDimension: headDimension }),
+  };
+}
+
+/**
+ * The geometry of a GGUF file, from its header.
+ * @throws BenchError `unsupported` for a model that does not keep keys and values for each token, `bad-model` as `readModelHeader`
+ */
+export function fileGeometry(path: string): ModelGeometry {
+  const header = readModelHeader(path);
+  if (header.isRecurrent || header.isCompressed) {
+    const why = header.isRecurrent ? 'has layers with one state for all tokens' : 'keeps compressed vectors (MLA)';
+    throw new BenchError('unsupported', `${path}: ${header.name} ${why}`, 'name a model that keeps keys and values');
+  }
+  return {
+    name: header.name,
+    parameters: header.parameters,
+    kvBytesPerToken: F16_BYTES * header.kvNumbersPerToken,
+    operationsPerPair: pairOperations(header),
+  };
+}
+
+type Attention = Readonly<Record<'layers' | 'heads' | 'headDimension' | 'valueDimension', number>>;
+
+/** A multiplication and an addition for each number of a query and its key, and of the value. */
+function pairOperations({ layers, heads, headDimension, valueDimension }: Attention): number {
+  return 2 * layers * heads * (headDimension + valueDimension);
+}

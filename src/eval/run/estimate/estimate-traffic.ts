@@ -1,0 +1,139 @@
+import { quantileSorted } from 'simple-statistics';
+import type { Trace } from '../../../kv/traffic/trace.ts';
+import { type AccessCosts, firstTokenMs } from '../../../systems/simulator/access-costs.ts';
+import {
+  type CacheStats,
+  evaluatedTokens,
+  openSimulatedArm,
+  promptShapes,
+  type SimulatedArmName,
+  simulatedArmNames,
+  type SimulatedMachine,
+  type TurnAccess,
+} from '../../../systems/simulator/simulated-arms.ts';
+
+/** What one arm would do with the traffic. */
+export interface ArmEstimate {
+  readonly arm: SimulatedArmName;
+  /** What it looks up: nothing, the beginning of the prompt, or each memory. */
+  readonly reuses: 'nothing' | 'prefixes' | 'blocks';
+  /** Times to the first token, in ms, at 0, 1, … 100 % of the turns. */
+  readonly percentilesMs: readonly number[];
+  readonly meanMs: number;
+  /** Means of a turn: tokens evaluated, and KV found in memory and on disk. */
+  readonly perTurn: Readonly<Record<'evaluated' | 'memory' | 'disk', number>>;
+  /** Share of the turns that found all they looked for; for a prefix cache, anything. */
+  readonly hitRate: number;
+  readonly readBytes: number;
+  readonly stored: CacheStats;
+  /** Number of the turn, from 1, from which on all turns so far took less time than as text; null if never. */
+  readonly paysFromTurn: number | null;
+}
+
+const REUSES: Readonly<Record<string, ArmEstimate['reuses']>> = {
+  rag: 'nothing',
+  'dki-blocks': 'blocks',
+  'dki-blocks@context=previous': 'blocks',
+};
+
+/** Arms that say something about the trace: where ids stand for prefixes, text and the prefix cache alone. */
+export function estimableArms({ idsOf }: Pick<Trace, 'idsOf'>): readonly SimulatedArmName[] {
+  return idsOf === 'text' ? simulatedArmNames : ['rag', 'rag-cached'];
+}
+
+/** Simulates what each arm finds in its caches, and takes the time of each turn from the costs. Turns never wait for each other. */
+export async function estimateTraffic(
+  trace: Trace,
+  machine: SimulatedMachine,
+  costs: AccessCosts,
+): Promise<ArmEstimate[]> {
+  const estimates: ArmEstimate[] = [];
+  let textMs: Float64Array | undefined;
+  for (const arm of estimableArms(trace)) {
+    const { ms, ...estimate } = await simulate(arm, trace, machine, costs);
+    textMs ??= ms;
+    estimates.push({ ...estimate, paysFromTurn: firstCheaperTurn(ms, textMs) });
+  }
+  return estimates;
+}
+
+async function simulate(arm: SimulatedArmName, trace: Trace, machine: SimulatedMachine, costs: AccessCosts) {
+  const simulated = openSimulatedArm(arm, machine);
+  const ms = new Float64Array(trace.turns.length);
+  const sums = { evaluated: 0, memory: 0, disk: 0 };
+  let [turn, hits, readBytes] = [0, 0, 0];
+  for (const prompt of promptShapes(trace)) {
+    const access: TurnAccess = await simulated.answer(prompt);
+    ms[turn++] = firstTokenMs(access, costs);
+    sums.evaluated += evaluatedTokens(access);
+    sums.memory += access.memory.tokens;
+    sums.disk += access.disk.tokens;
+    hits += Number(access.hit);
+    readBytes += access.disk.bytes;
+  }
+  const sorted = [...ms.toSorted()];
+  const { evaluated, memory, disk } = sums;
+  return {
+    arm,
+    reuses: REUSES[arm] ?? 'prefixes',
+    ms,
+    percentilesMs: Array.from({ length: 101 }, (_, percent) => quantileSorted(sorted, percent / 100)),
+    meanMs: ms.reduce((sum, one) => sum + one, 0) / turn,
+    perTurn: { evaluated: evaluated / turn, memory: memory / turn, disk: disk / turn },
+    hitRate: hits / turn,
+    readBytes,
+    stored: simulated.stats(),
+  };
+}
+
+/** The turn behind the last one at which the sum so far was not below that of the text. */
+function firstCheaperTurn(ms: Float64Array, textMs: Float64Array): number | null {
+  let [saved, lastAbove] = [0, 0];
+  for (const [index, one] of ms.entries()) {
+    saved += textMs[index]! - one;
+    if (saved <= 0) lastAbove = index + 1;
+  }
+  return lastAbove === ms.length ? null : lastAbove + 1;
+}
+
+/** When bringing KV from a tier takes less time than evaluating its tokens. */
+export interface BreakEven {
+  /** The least number of tokens; null if there is none up to 131,072. */
+  readonly tokens: Readonly<Record<'memory' | 'disk', number | null>>;
+  /** The speed of a disk at which reading the KV of a prompt of mean length takes as long as evaluating it; null if none is fast enough. */
+  readonly readBytesPerSecond: number | null;
+}
+
+/** Tokens that are evaluated behind the KV, and behind its text. */
+const QUERY_TOKENS = 24;
+const LONGEST = 2 ** 17;
+
+/** @param meanTokens of a prompt */
+export function breakEven(
+  { kvBytes, fileBytes }: Pick<SimulatedMachine, 'kvBytes' | 'fileBytes'>,
+  costs: AccessCosts,
+  meanTokens: number,
+): BreakEven {
+  const nothing = { tokens: 0, bytes: 0, parts: 0 };
+  const none = { evaluations: [], memory: nothing, disk: nothing, importedBytes: 0, hit: false };
+  /** Time that KV of some tokens saves when it need only be copied. */
+  const savedMs = (tokens: number): number =>
+    firstTokenMs({ ...none, evaluations: [{ tokens: tokens + QUERY_TOKENS, behind: 0 }] }, costs) -
+    firstTokenMs({ ...none, evaluations: [{ tokens: QUERY_TOKENS, behind: tokens }] }, costs) -
+    firstTokenMs({ ...none, importedBytes: kvBytes(tokens) }, costs);
+  const readMs = (tokens: number): number =>
+    firstTokenMs({ ...none, disk: { tokens, bytes: fileBytes(tokens), parts: 1 } }, costs);
+  const first = (pays: (tokens: number) => boolean): number | null => {
+    for (let tokens = 1; tokens <= LONGEST; tokens++) if (pays(tokens)) return tokens;
+    return null;
+  };
+  const mean = Math.max(1, Math.round(meanTokens));
+  const saved = savedMs(mean);
+  return {
+    tokens: {
+      memory: first((tokens) => savedMs(tokens) > 0),
+      disk: first((tokens) => savedMs(tokens) > readMs(tokens)),
+    },
+    readBytesPerSecond: saved <= 0 ? null : (1000 * fileBytes(mean)) / saved,
+  };
+}

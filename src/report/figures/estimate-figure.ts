@@ -1,0 +1,39 @@
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
+import { formatNumber } from '../../render/format-number.ts';
+import type { TrafficEstimate } from '../tables/estimate-table.ts';
+import { type ArmsWithTraits, armEncoding } from './arm-encoding.ts';
+import { quantity } from './figure-parts.ts';
+
+/** The times to the first token of all turns, sorted, a curve for each arm. */
+export function estimateFigure({ trace, model, arms }: TrafficEstimate, traits: ArmsWithTraits): Figure {
+  const { color, strokeDash } = armEncoding(
+    traits,
+    arms.map(({ arm }) => arm),
+  );
+  const words = arms.map(({ arm, percentilesMs }) => `${arm} ${formatNumber(percentilesMs[50]!, 0)} ms`);
+  return {
+    id: 'estimate',
+    title: `Estimated time to first token: ${trace.name} on ${model}`,
+    key: `The turns of each arm, sorted by time to first token: ${trace.name} on ${model}.`,
+    description: `Estimated times to the first token, by share of the turns. Medians: ${words.join('; ')}.`,
+    data: arms.flatMap(({ arm, percentilesMs }) => percentilesMs.map((ms, percent) => ({ arm, percent, ms }))),
+    spec: {
+      width: PANEL_WIDTH,
+      height: 200,
+      mark: { type: 'line', interpolate: 'monotone' },
+      encoding: {
+        x: { field: 'percent', ...quantity('Share of the turns, %', { domain: [0, 100] }, { tickCount: 5 }) },
+        y: {
+          field: 'ms',
+          ...quantity(
+            'Time to first token, ms',
+            { type: 'log', nice: true },
+            { grid: true, tickCount: 5, format: ',.2~r' },
+          ),
+        },
+        color,
+        strokeDash,
+      },
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { ArmEstimate, BreakEven } from '../../eval/run/estimate/estimate-traffic.ts';
+import type { TraceSummary } from '../../eval/run/estimate/summarise-trace.ts';
+import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
+import { countColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts';
+
+/** An estimate of traffic, as `dki-bench estimate` shows it. */
+export interface TrafficEstimate {
+  readonly trace: TraceSummary;
+  readonly model: string;
+  readonly arms: readonly ArmEstimate[];
+  readonly breakEven: BreakEven;
+  /** What was taken for granted, a sentence each. */
+  readonly assumed: readonly string[];
+}
+
+const GIGABYTE = 1e9;
+const MS_PER_HOUR = 3_600_000;
+
+/** `dki-bench estimate`: an arm a row. */
+export function estimateTable({ trace, model, arms, breakEven, assumed }: TrafficEstimate): Table {
+  const ofPrompt = (tokens: number): number => (100 * tokens) / trace.meanPromptTokens;
+  const median = ({ percentilesMs }: ArmEstimate): number => percentilesMs[50]!;
+  return {
+    id: 'estimate',
+    caption: `Estimate for ${trace.name} on ${model}`,
+    rowHeading: 'arm',
+    ...itemRows(arms, ({ arm }) => arm, [
+      {
+        title: 'Time to first token',
+        columns: [
+          countColumn('p50', 'p50 (ms)', median),
+          countColumn('p95', 'p95 (ms)', ({ percentilesMs }) => percentilesMs[95]!),
+          numberColumn('ratio', 'mean × rag', ({ meanMs }) => meanMs / arms[0]!.meanMs, 2),
+          numberColumn('pays', 'pays from turn', ({ arm, paysFromTurn }) =>
+            arm === 'rag' ? null : paysFromTurn === null ? textCell('never') : textCell(groupedNumber(paysFromTurn)),
+          ),
+        ],
+      },
+      {
+        title: 'Per turn',
+        columns: [
+          textColumn('reuses', 'reuses', ({ reuses }) => reuses),
+          countColumn('evaluated', 'tokens evaluated', ({ perTurn }) => perTurn.evaluated),
+          numberColumn('hits', 'hits (%)', (row) => (row.reuses === 'nothing' ? null : 100 * row.hitRate)),
+          numberColumn('memory', 'found in RAM (%)', (row) => reused(row, ofPrompt(row.perTurn.memory))),
+          numberColumn('disk', 'found on disk (%)', (row) => reused(row, ofPrompt(row.perTurn.disk))),
+        ],
+      },
+      {
+        title: 'Bytes of KV (GB)',
+        columns: [
+          numberColumn('ram', 'in RAM', (row) => reused(row, row.stored.memory.sizeBytes / GIGABYTE), 2),
+          numberColumn('onDisk', 'on disk', (row) => reused(row, row.stored.disk.sizeBytes / GIGABYTE), 2),
+          numberColumn('read', 'read', (row) => reused(row, row.readBytes / GIGABYTE), 2),
+          numberColumn('written', 'written', (row) => reused(row, row.stored.disk.writtenBytes / GIGABYTE), 2),
+        ],
+      },
+    ]),
+    notes: [
+      traceText(trace),
+      breakEvenText(breakEven, trace.meanPromptTokens),
+      'Hits: turns that found all memories, or for a prefix cache anything. Found: share of the tokens of the prompt.',
+      ...(trace.idsOf === 'prefix'
+        ? ['This trace names prefixes: which blocks come back in other orders is not in it.']
+        : []),
+      `Assumed: ${assumed.join('; ')}.`,
+    ],
+  };
+}
+
+function reused({ reuses }: ArmEstimate, value: number): number | null {
+  return reuses === 'nothing' ? null : value;
+}
+
+function breakEvenText({ tokens, readBytesPerSecond: speed }: BreakEven, meanTokens: number): string {
+  const from = (least: number | null): string => (least === null ? 'never' : `from ${countText(least, 'token')} on`);
+  const fastEnough = speed === null ? 'at no speed of the disk' : `from ${formatNumber(speed / GIGABYTE, 2)} GB/s on`;
+  return [
+    `KV is there sooner than its text is evaluated: from RAM ${from(tokens.memory)}, from disk ${from(tokens.disk)};`,
+    `for ${countText(Math.round(meanTokens), 'token')} from disk, ${fastEnough}.`,
+  ].join(' ');
+}
+
+function traceText({
+  counts,
+  durationMs,
+  meanPromptTokens,
+  repeatedShare,
+  workingSetBytes,
+  idsOf,
+}: TraceSummary): string {
+  const { turns, users, conversations, segments } = counts;
+  const part = idsOf === 'prefix' ? 'block' : 'memory';
+  const parts = idsOf === 'prefix' ? 'blocks' : 'memories';
+  return [
+    `${countText(turns, 'turn')} of ${countText(users, 'user')} in ${countText(conversations, 'conversation')},`,
+    `over ${formatNumber(durationMs / MS_PER_HOUR, 1)} h; ${groupedNumber(Math.round(meanPromptTokens))} tokens a prompt.`,
+    `${countText(segments, part, parts)}, together ${formatNumber(workingSetBytes / GIGABYTE, 2)} GB of KV;`,
+    `${formatNumber(100 * repeatedShare, 1)} % of those in a prompt had been in an earlier one of the user.`,
+  ].join(' ');
+}
