@@ -1,5 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { readModelHeader } from './model-header.ts';
 import { type ModelShape, modelShapes } from './random-model/model-shapes.ts';
 
@@ -15,25 +14,19 @@ export interface ModelGeometry {
 
 const F16_BYTES = 2;
 
-type LargeShape = Pick<
-  ModelShape,
-  | 'layers'
-  | 'embeddingDimension'
-  | 'feedForwardDimension'
-  | 'heads'
-  | 'kvHeads'
-  | 'headDimension'
-  | 'vocabularyTokens'
-  | 'tiedOutput'
->;
+const VOCABULARY = 128_256;
 
-const large = { kvHeads: 8, headDimension: 128, vocabularyTokens: 128_256, tiedOutput: false } as const;
+const { 'llama-8b-2-layers': few8b, 'llama-70b-1-layer': few70b } = modelShapes;
 
-/** Dense shapes that can be estimated by name: those of random models, and the larger ones of Llama 3. */
-const shapes: Readonly<Record<string, LargeShape>> = {
-  ...Object.fromEntries(Object.entries(modelShapes).filter(([name]) => !name.startsWith('tiny-'))),
-  '8b': { ...large, layers: 32, embeddingDimension: 4096, feedForwardDimension: 14_336, heads: 32 },
-  '70b': { ...large, layers: 80, embeddingDimension: 8192, feedForwardDimension: 28_672, heads: 64 },
+/** Dense shapes that can be estimated by name: those of whole random models, and the larger ones of Llama 3. */
+const shapes: Readonly<Record<string, ModelShape>> = {
+  ...Object.fromEntries(
+    Object.entries<ModelShape>(modelShapes).filter(
+      ([name, { fullLayers }]) => fullLayers === undefined && !name.startsWith('tiny-'),
+    ),
+  ),
+  '8b': { ...few8b, layers: few8b.fullLayers, vocabularyTokens: VOCABULARY },
+  '70b': { ...few70b, layers: few70b.fullLayers, vocabularyTokens: VOCABULARY },
 };
 
 export const shapeNames: readonly string[] = Object.keys(shapes);

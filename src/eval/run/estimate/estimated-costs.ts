@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { BenchError } from '../../../base/bench-error.ts';
 import type { ModelGeometry } from '../../../engine/gguf/model-geometry.ts';
-import { measured } from '../../../store/records/suite-measurements.ts';
+import { atFullLayers, measured } from '../../../store/records/suite-measurements.ts';
 import { type AccessCosts, costsOfLengths } from '../../../systems/simulator/access-costs.ts';
 import { lengthFrame } from '../measure/measure-length.ts';
 
@@ -67,7 +67,9 @@ export function measuredCosts(file: string, { name, kvBytesPerToken }: ModelGeom
     throw refuse('holds no results of suite length', 'name the results.json of bench --suite length', error);
   }
   const { run, measured: { length } } = results; // prettier-ignore
-  const block = length.findLast(({ way, tier, type }) => way === 'blocks' && tier === 'memory' && type === 'f16');
+  const block = atFullLayers(length).findLast(
+    ({ way, tier, type }) => way === 'blocks' && tier === 'memory' && type === 'f16',
+  );
   const lengths = [...new Set(length.map(({ tokens }) => tokens))];
   if (block === undefined || lengths.length < 2) {
     throw refuse('has no blocks in f16 at two lengths', 'measure more --lengths');
