@@ -13,6 +13,7 @@ export interface TrafficEstimate {
   readonly assumed: readonly string[];
 }
 
+const MEGABYTE = 1e6;
 const GIGABYTE = 1e9;
 const MS_PER_HOUR = 3_600_000;
 
@@ -74,11 +75,17 @@ function reused({ reuses }: ArmEstimate, value: number): number | null {
 
 function breakEvenText({ tokens, readBytesPerSecond: speed }: BreakEven, meanTokens: number): string {
   const from = (least: number | null): string => (least === null ? 'never' : `from ${countText(least, 'token')} on`);
-  const fastEnough = speed === null ? 'at no speed of the disk' : `from ${formatNumber(speed / GIGABYTE, 2)} GB/s on`;
+  const fastEnough = speed === null ? 'at no speed of the disk' : `from ${speedText(speed)} on`;
   return [
     `KV is there sooner than its text is evaluated: from RAM ${from(tokens.memory)}, from disk ${from(tokens.disk)};`,
     `for ${countText(Math.round(meanTokens), 'token')} from disk, ${fastEnough}.`,
   ].join(' ');
+}
+
+function speedText(bytesPerSecond: number): string {
+  return bytesPerSecond < GIGABYTE / 10
+    ? `${formatNumber(bytesPerSecond / MEGABYTE, 1)} MB/s`
+    : `${formatNumber(bytesPerSecond / GIGABYTE, 2)} GB/s`;
 }
 
 function traceText({
