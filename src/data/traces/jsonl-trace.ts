@@ -5,7 +5,6 @@ import { checkSchema } from '../check-schema.ts';
 import { parseObject, type Placed } from '../parse-record.ts';
 import { id as recordId, instant } from '../record-schemas.ts';
 import type { FileLine } from '../stream-text-file.ts';
-import { sortedTrace } from './sorted-trace.ts';
 
 const tokens = z.number().int().nonnegative();
 const id = z.union([recordId, z.number().transform(String)], { error: 'expected an id, a text or a number' });
@@ -38,6 +37,7 @@ type Time = z.output<typeof turnLine>['time'];
 /**
  * Reads traffic in the bench's own form: JSON Lines of turns, after an optional line of type `trace`.
  * @param path name of the file in messages @param name of the trace, unless the file gives one
+ * @returns turns in the order and with the times of the file
  * @throws BenchError `bad-data` naming file and line: invalid fields, times of two kinds, a memory whose tokens change
  */
 export async function readJsonlTrace(path: string, name: string, lines: AsyncIterable<FileLine>): Promise<Trace> {
@@ -67,7 +67,7 @@ export async function readJsonlTrace(path: string, name: string, lines: AsyncIte
       ...counts,
     });
   }
-  return sortedTrace(about, turns);
+  return { ...about, turns };
 }
 
 /** The segment of a user's memory, one object for all turns. @throws BenchError `bad-data` if its tokens change */

@@ -4,7 +4,6 @@ import { BenchError } from '../../base/bench-error.ts';
 import { checkSchema } from '../check-schema.ts';
 import { parseObject } from '../parse-record.ts';
 import type { FileLine } from '../stream-text-file.ts';
-import { sortedTrace } from './sorted-trace.ts';
 
 const BLOCK_TOKENS = 512;
 /** The trace names no users, and its hashes compare prompts of all of them. */
@@ -66,7 +65,7 @@ export async function readMooncakeTrace(path: string, name: string, lines: Async
       answerTokens,
     };
   });
-  return sortedTrace({ name, headerTokens: 0, idsOf: 'prefix' }, turns);
+  return { name, headerTokens: 0, idsOf: 'prefix', turns };
 }
 
 /**

@@ -16,7 +16,7 @@ const SQLITE = 'SQLite format 3\0';
  * @throws BenchError `not-found`, `bad-data` as the readers; `bad-option` for a run or an arm of a file that has none
  */
 export async function readTrace(path: string, choice: RunChoice = {}): Promise<Trace> {
-  if (isDatabase(path)) return readRunTrace(path, choice);
+  if (isDatabase(path)) return sorted(readRunTrace(path, choice));
   const chosen = choice.run ?? choice.arm;
   if (chosen !== undefined) {
     const option = choice.run === undefined ? '--trace-arm' : '--trace-run';
@@ -27,9 +27,16 @@ export async function readTrace(path: string, choice: RunChoice = {}): Promise<T
     const first = parseObject(text, `${path}:${number}`);
     const read = 'hash_ids' in first ? readMooncakeTrace : readJsonlTrace;
     const trace = await read(path, basename(path), fileLines(path));
-    if (trace.turns.length > 0) return trace;
+    if (trace.turns.length > 0) return sorted(trace);
   }
   throw new BenchError('bad-data', `${path}: has no turns`, 'write one JSON object per turn: see docs/traces.md');
+}
+
+/** Sorts turns by time, the first at 0. Turns of one time keep their order. */
+function sorted({ turns, ...about }: Trace): Trace {
+  const inOrder = turns.toSorted((a, b) => a.atMs - b.atMs);
+  const start = inOrder[0]?.atMs ?? 0;
+  return { ...about, turns: inOrder.map((turn) => ({ ...turn, atMs: turn.atMs - start })) };
 }
 
 function isDatabase(path: string): boolean {

@@ -7,7 +7,6 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import { lastRunsHint } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { type StoredPrompt, TurnRepository } from '../../store/turn-repository.ts';
-import { sortedTrace } from './sorted-trace.ts';
 
 /** The turns to read from a database. */
 export interface RunChoice {
@@ -58,7 +57,7 @@ export function readRunTrace(path: string, { run: name, arm = 'rag' }: RunChoice
       answerTokens: generatedTokens ?? 0,
     };
   });
-  return sortedTrace({ name: `${run.name}, ${arm}`, headerTokens, idsOf: 'text' }, turns);
+  return { name: `${run.name}, ${arm}`, headerTokens, idsOf: 'text', turns };
 }
 
 function findRun(runs: RunRepository, path: string, name: string | undefined): RunRecord {

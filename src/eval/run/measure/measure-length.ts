@@ -25,7 +25,6 @@ import { EnergyMeter } from './energy-meter.ts';
 const HEADER_TOKENS = 16;
 const BLOCK_TOKENS = 48;
 const QUERY_TOKENS = 24;
-export const lengthFrame = { headerTokens: HEADER_TOKENS, queryTokens: QUERY_TOKENS };
 const REPEATS = 10;
 /** Evaluating a long text takes minutes: at least this often, and no more once it has taken this long, in ms. */
 const MIN_REPEATS = 3;
