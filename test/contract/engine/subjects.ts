@@ -1,3 +1,4 @@
+import { type GpuName, gpuNames } from '../../../src/config/bench-config.ts';
 import { presetModels } from '../../../src/models/default-models.ts';
 import type { EngineCapabilities } from '../../../src/engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../../src/engine/engine-adapter.ts';
@@ -125,6 +126,19 @@ const ofShippedModel = (flashAttention: 'on' | 'off'): Subject =>
     flashAttention,
   );
 
+/** Where `scripts/gpu/gpu.sh` tries the shipped model. */
+const accelerator = gpuNames.find((name) => name === process.env['DKI_BENCH_GPU']);
+
+const onAccelerator = (gpu: GpuName): Subject => {
+  const subject = ofShippedModel('off');
+  return {
+    ...subject,
+    name: `llama-cpp on ${gpu}, the shipped model`,
+    opener: llamaCpp.opener({ gpu }),
+    capabilities: { ...subject.capabilities, exactCuts: gpu === 'off' ? 1 : null },
+  };
+};
+
 /** A server, with two sessions. */
 export const ofServer = (
   own: Pick<EngineCapabilities, 'checkpoints' | 'missing'> & Partial<EngineCapabilities>,
@@ -213,6 +227,7 @@ export const subjects: readonly Subject[] = [
     hidesModel: true,
     isExactAnyway: true,
   },
+  ...(accelerator === undefined ? [] : [onAccelerator(accelerator)]),
 ];
 
 /** Large, and nothing that the ones above do not show in parts. */
