@@ -1,5 +1,5 @@
 import type { Comparison, RunResults } from '../src/store/records/run-results.ts';
-import { baselineArm, findComparison } from '../src/report/find-arms-and-comparisons.ts';
+import { baselineArm, findComparison, prefixCacheArm } from '../src/report/find-arms-and-comparisons.ts';
 import { primaryMetric } from '../src/report/metric-display.ts';
 import { formatInterval, formatNumber, formatRatio } from '../src/render/format-number.ts';
 import { keptShare, methodsTable } from '../src/report/tables/methods-cost-quality-tables.ts';
@@ -48,8 +48,9 @@ interface JoinedMethod {
   readonly kept: number;
   /** By the primary metric. */
   readonly quality: Comparison;
-  /** ln of the time to the first token ÷ that of the text, over all turns. */
+  /** ln of the time to the first token ÷ that of the text, over all turns; and ÷ that of the prefix cache, if it ran. */
   readonly time: Comparison;
+  readonly timeOfCache: Comparison | undefined;
 }
 
 function joinedMethods(results: RunResults): JoinedMethod[] {
@@ -65,7 +66,10 @@ function joinedMethods(results: RunResults): JoinedMethod[] {
     const kept = keptShare(results, arm);
     const joins = prefill !== undefined && prefill !== 'prefix' && budget !== '1';
     if (!joins || deployable === false || kept === undefined || quality === undefined || time === undefined) return [];
-    return [{ name, kept, quality, time }];
+    const timeOfCache =
+      findComparison(results, name, prefixCacheArm(arms)?.arm, 'ttftLogRatioAll') ??
+      findComparison(results, name, prefixCacheArm(arms)?.arm, 'ttftLogRatio');
+    return [{ name, kept, quality, time, timeOfCache }];
   });
 }
 
@@ -83,9 +87,11 @@ export function chosenMethod(development: RunResults, test: RunResults): string 
   const { label, scale, digits, differenceUnit } = primaryMetric(test.run);
   const { dataset } = test.run;
   const { delta, low, high } = reported.quality;
+  const beside =
+    reported.timeOfCache === undefined ? '' : ` and ${formatRatio(reported.timeOfCache)} of that of a prefix cache`;
   return [
     `> \`${chosen.name}\`, the fastest of ${candidates.length} with ${KEPT} % of the text's score (${label}) on ${development.run.dataset.items} questions of development users,`,
     `> scored **${formatNumber(reported.kept, 0)} %** of it on ${dataset.items} questions of ${dataset.users} test users`,
-    `> (${formatInterval([delta * scale, low * scale, high * scale], digits)} ${differenceUnit}) in **${formatRatio(reported.time)} of its TTFT** (all turns).`,
+    `> (${formatInterval([delta * scale, low * scale, high * scale], digits)} ${differenceUnit}) in **${formatRatio(reported.time)} of its TTFT**${beside} (all turns, n = ${reported.quality.n}).`,
   ].join('\n');
 }

@@ -113,10 +113,6 @@ function pages(path: string, random: SeededRandom): Readonly<Record<string, () =
       const [wrong, right] = twoArms();
       return links.run(run, { wrong, right });
     },
-    'two arms side by side': () => {
-      const [arm, other] = twoArms();
-      return links.pair(turn(arm), other);
-    },
     item: () => links.item(run, random.pick(items)),
     turn: () => links.turn(turn()),
     'turn against an arm': () => links.turn(turn(), random.pick(arms)),

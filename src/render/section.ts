@@ -34,8 +34,6 @@ export interface SectionCell {
 export interface SectionColumn {
   readonly heading: string;
   readonly kind: 'text' | 'number' | 'wrap' | 'bar';
-  /** Holds measurements, which always differ between two turns: the page that compares two turns does not mark them. */
-  readonly measured?: true;
 }
 
 export interface SectionTable {
@@ -111,13 +109,9 @@ export const plainText = (content: Content): string =>
     .map(({ text }) => text)
     .join('');
 
-/** Columns by heading; `measured` makes a column of measured numbers. */
-export const sectionColumns = (
-  kinds: Readonly<Record<string, SectionColumn['kind'] | 'measured'>>,
-): readonly SectionColumn[] =>
-  Object.entries(kinds).map(([heading, kind]) =>
-    kind === 'measured' ? { heading, kind: 'number', measured: true } : { heading, kind },
-  );
+/** Columns by heading. */
+export const sectionColumns = (kinds: Readonly<Record<string, SectionColumn['kind']>>): readonly SectionColumn[] =>
+  Object.entries(kinds).map(([heading, kind]) => ({ heading, kind }));
 
 /** A cell with a number and a bar from `start` to `start + share`. */
 export const barCell = (content: Content, look: string, share: number, start = 0): SectionCell => ({

@@ -67,7 +67,8 @@ function tabular(table: Table, block: Block): string {
 
 /** Renders a table with `booktabs`, `graphicx` and `amssymb`, in several floats if its blocks do not fit one page. */
 export function renderLatex(table: Table): string {
-  const caption = escape(table.caption);
+  // LaTeX numbers its floats itself.
+  const caption = escape(table.caption.replace(/^(?:Table|Figure) [^.]*\. /, ''));
   const notes =
     table.notes.length === 0 ? [] : ['', '\\smallskip', `{\\footnotesize ${escape(table.notes.join(' '))}}`];
   const text = floats(table)

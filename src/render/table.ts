@@ -130,7 +130,9 @@ export function numberCell(value: number | null | undefined, digits = 1): Cell {
 /** A cell with an estimate or a difference and its interval; `scale` 100 makes a share a percentage. */
 export function estimateCell(estimate: Interval | Difference | null | undefined, scale = 1, digits = 1): Cell {
   if (estimate === null || estimate === undefined) return none;
-  const bounds = { low: estimate.low * scale, high: estimate.high * scale, digits };
+  // One observation has no interval.
+  const [low, high] = 'n' in estimate && estimate.n === 1 ? [-Infinity, Infinity] : [estimate.low, estimate.high];
+  const bounds = { low: low * scale, high: high * scale, digits };
   if ('delta' in estimate) return { kind: 'interval', value: estimate.delta * scale, ...bounds };
   return { kind: 'interval', value: estimate.mean * scale, ...bounds, n: estimate.n, users: estimate.users };
 }

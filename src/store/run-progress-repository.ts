@@ -5,11 +5,6 @@ import type { TurnRow } from './schema.ts';
 /** A turn that failed, or fails a check by itself; a long message is cut. */
 type FaultyTurn = Pick<TurnRow, 'itemId' | 'arm' | 'repeat' | 'turn' | 'error' | 'failedChecks'>;
 
-export interface TurnValue extends Pick<TurnRow, 'userId' | 'itemId' | 'arm'> {
-  readonly failed: boolean;
-  readonly value: number | null;
-}
-
 /** What an observer reads of a run while its turns are being written. */
 export class RunProgressRepository extends Repository {
   readonly #isOfRun: SQL;
@@ -36,14 +31,6 @@ export class RunProgressRepository extends Repository {
       sql`SELECT item_id AS itemId, arm, repeat, turn, failed_checks AS failedChecks, substr(error, 1, 300) AS error
         FROM turns WHERE ${this.#isOfRun} AND failed_checks IS NOT NULL ORDER BY id DESC LIMIT ${most}`,
     );
-  }
-
-  userValues(userId: string): TurnValue[] {
-    const rows = this.query<Omit<TurnValue, 'failed'> & { failed: number }>(
-      sql`SELECT user_id AS userId, item_id AS itemId, arm, primary_value AS value, state = 'failed' AS failed FROM turns
-        WHERE ${this.#isOfRun} AND user_id = ${userId} ORDER BY id`,
-    );
-    return rows.map((row) => ({ ...row, failed: row.failed === 1 }));
   }
 
   /** Items and writing times (ms since 1970) of the latest turns, in the order of writing. @param last the highest id */

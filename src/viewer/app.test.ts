@@ -69,7 +69,6 @@ describe('pages', () => {
       ...[links.runs(), links.run('group/main'), links.run('group/main', { text: 'alert' })],
       ...[links.item('group/main', 'i-3'), links.turn(ref('i-3')), links.turn(ref('i-3'), 'rag')],
       links.compare({ run: 'group/main', arm: 'dki' }, { run: 'group/main', arm: 'rag' }),
-      links.pair(ref('i-3'), 'rag'),
     ];
     for (const address of addresses) {
       const text = await page(address);
@@ -100,15 +99,11 @@ describe('pages', () => {
     expect(await page('/run?run=group%2Fmain&wrongClass=bad', 400)).toContain('is not one of wrong-abstention');
   });
 
-  it('set two arms side by side, what differs marked', async () => {
-    const text = await page(links.pair(ref('i-10'), 'rag'));
-    const rows = [...text.matchAll(/<tr class="([a-z]*)">\s*<th scope="row">([^<]+)<\/th>/g)];
-    const differing = rows.filter(([, look]) => look === 'differs').map(([, , name]) => name!.trim());
-    expect(differing).toEqual(expect.arrayContaining(['answer', 'verdict', 'scores', 'summary']));
-    expect(differing).not.toContain('tokens');
-    expect(text).toMatch(/<dt>gold<\/dt>\s*<dd>\s*<span class="text">Turin<\/span>/);
-    expect(await page(links.pair(ref('i-10'), 'dki'), 400)).toContain('is named twice');
-    expect(await page(links.pair(ref('i-10'), 'nobody'), 404)).toContain('has no arm');
+  it('show a turn beside another arm: what differs in answer, prompt and cost', async () => {
+    const text = await page(links.turn(ref('i-10'), 'rag'));
+    expect(text).toMatch(/<dt>answers<\/dt>\s*<dd>\s*<span class="text">dki [^<]*Oslo[^]*rag [^<]*Turin/);
+    expect(text).toContain('id="difference"');
+    expect(await page(links.turn(ref('i-10'), 'nobody'), 404)).toContain('has no arm');
   });
 
   it('list runs, the latest first, with their verdict', async () => {
@@ -133,7 +128,7 @@ describe('pages', () => {
     const text = await page(links.run('random'));
     expect(text).toContain('No scores: random weights.');
     expect(text).not.toContain('✓ right');
-    expect(text).toContain('No results yet');
+    expect(text).toContain('and has no results yet');
   });
 
   it('draw figures and tables of their own', async () => {
@@ -163,7 +158,6 @@ describe('pages', () => {
     const text = await page(links.watch('under <way>'));
     expect(text).toContain('data-connection="live"');
     expect(text).toContain('100 % · 1 of 1 turns');
-    expect(text).toContain('No verdict: most checks run at the end');
     expect(text).toContain('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;');
     expect(text).not.toMatch(/\u202e|<img src=x|\sstyle=/);
     expect(await page(links.watch('group/main'))).toContain('data-connection="ended"');

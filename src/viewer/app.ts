@@ -23,7 +23,6 @@ import { itemPage, readItemPage, reportItemPage } from './item-page.ts';
 import { type PageKind, errorPage, layout } from './page-layout.ts';
 import { type Links, reportLinks, serverLinks } from './links.ts';
 import { parseParameters, queryParameters } from './query-parameters.ts';
-import { compareTurnsPage, readArmPair } from './compare/compare-turns-page.ts';
 import { readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
 import { script } from './viewer-script.ts';
@@ -32,7 +31,7 @@ import { style } from './viewer-style.ts';
 import { readTurnPage } from './turn/read-turn-page.ts';
 import { turnsJson } from './turn/turn-json.ts';
 import { turnPage } from './turn/turn-page.ts';
-import { type RunProgress, runProgressReader } from './watch/run-progress-reader.ts';
+import { readRunProgress } from './watch/run-progress-reader.ts';
 import { watchPage } from './watch/watch-page.ts';
 
 export interface ViewerAppOptions {
@@ -126,20 +125,14 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     const model = readTurnPage(database, read(queryParameters.turn, context), undefined, hiddenTexts);
     return context.body(turnsJson([model]), 200, { 'content-type': 'application/json; charset=utf-8' });
   });
-  page('/pair', queryParameters.pair, ({ other, ...turn }) => {
-    const body = compareTurnsPage(readArmPair(database, turn, other, hiddenTexts), links);
-    return { kind: 'pair', title: `${turn.arm} beside ${other}`, run: turn.run, item: turn.item, body };
-  });
   page('/compare', queryParameters.compare, (query) => {
     const model = readComparison(database, query, hiddenTexts);
     const title = `Compare ${model.a.arm} with ${model.b.arm}`;
     return { kind: 'compare', title, run: query.a, body: comparePage(model, links) };
   });
-  // Keeps the reader of the last watched run, which does not read finished users twice.
-  let latest: { readonly run: string; readonly read: () => RunProgress } | undefined;
   page('/watch', queryParameters.run, ({ run }) => {
-    if (latest?.run !== run) latest = { run, read: runProgressReader(database, run, hiddenTexts) };
-    return { kind: 'watch', title: 'Progress', run, body: watchPage(latest.read(), links) };
+    const body = watchPage(readRunProgress(database, run, hiddenTexts), links);
+    return { kind: 'watch', title: 'Progress', run, body };
   });
   app.get(links.style(), (context) => context.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
   app.get(links.script(), (context) => context.body(script, 200, { 'content-type': 'text/javascript; charset=utf-8' }));

@@ -77,7 +77,7 @@ const note = (leftOut: string | undefined) =>
     <code>npm run inspect</code>. ${leftOut === undefined ? '' : html`<strong>${leftOut}</strong>`}
   </p>`;
 
-const ofItems = ['/item', '/turn', '/turn.json', '/pair'];
+const ofItems = ['/item', '/turn', '/turn.json'];
 
 const pathOf = (address: string): string => new URL(address, 'http://viewer').pathname;
 

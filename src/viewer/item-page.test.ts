@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
+import { answeredTurn } from '../../test/fixtures/turn-record.ts';
 import { metricsOfRun } from '../eval/analysis/metrics/metric-selection.ts';
 import { serverLinks as links } from './links.ts';
 import { turnForDisplay } from './turn-scores-for-display.ts';
@@ -11,16 +11,24 @@ const model = { name: 'tiny', sha256: 'ab' };
 const metrics = metricsOfRun({ dataset: {} });
 
 function modelOf(repeats: number): ItemModel {
-  const turns = Array.from({ length: repeats }, (_, repeat) => {
-    const answered = answeredTurn('rag', { answer: markup, changes: { repeat } });
-    return turnForDisplay(repeat === 1 ? failedTurn('rag', markup, { repeat }) : answered);
-  });
-  const [first] = turns;
-  if (first?.state !== 'answered') throw new Error('the first is answered');
+  const first = turnForDisplay(answeredTurn('rag', { answer: markup }));
+  const outcomes = Array.from({ length: repeats }, (_, repeat) => ({
+    ...{
+      arm: 'rag',
+      repeat,
+      turn: 0,
+      cache: 'bypass',
+      taskSuccess: 0,
+      wrongClass: 'superseded',
+      failedStage: 'answered',
+    },
+    ...{ promptTokens: 43, kvResidentTokens: 0, evaluatedTokens: 43, answer: markup, failedChecks: null },
+    error: repeat === 1 ? markup : null,
+  })) as unknown as ItemModel['outcomes'];
   const sample = { ...first, item: { ...first.item, evidence: 3 } };
   return {
     run: { id: 'run-1', name: 'main-1', suite: 'main', model, arms: [], metrics, hiddenTexts: null },
-    ...{ itemId: 'i-7', userId: 'u-1', turns, sample },
+    ...{ itemId: 'i-7', userId: 'u-1', outcomes, sample, judged: true },
     evidence: [
       { memoryId: 'm-1', content: markup, arms: ['rag', 'dki'] },
       { memoryId: 'm-2', content: 'My sister moved to Turin.', arms: [] },
@@ -28,10 +36,10 @@ function modelOf(repeats: number): ItemModel {
   };
 }
 
-it('shows every repeat on a line of its own, with its answer, verdict and counts', async () => {
+it('shows every repeat on a line of its own, with its answer, outcome and counts', async () => {
   const page = String(await itemPage(modelOf(2), links));
   expect(page).toContain('href="/turn?run=main-1&amp;item=i-7&amp;arm=rag&amp;repeat=0&amp;turn=0"');
-  expect(page).toMatch(/✗ wrong: superseded, failed at: answered/);
+  expect(page).toContain('✗ wrong: superseded, failed at answered');
   expect(page).toMatch(/<td class="right">43<\/td>\s*<td class="right">0<\/td>\s*<td class="right">43<\/td>/);
   expect(page).toContain('in the sequence of rag, dki');
   expect(page).toContain('in the sequence of no arm');
@@ -43,6 +51,6 @@ it('stays small, and shows text of data as text', async () => {
   expect(Buffer.byteLength(page)).toBeLessThan(190_000);
   expect(page).not.toContain('<script');
   expect(page).not.toMatch(/[\u0000\u202e]/);
-  expect(page).toContain('failed: <span class="text">&lt;script&gt;');
-  expect(page).toContain('… 220 more turns, all in the list of the run.');
+  expect(page).toContain('<span class="text">&lt;script&gt;');
+  expect(page).toContain('… 220 more turns.');
 });

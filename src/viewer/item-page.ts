@@ -1,11 +1,11 @@
-/** The page of an item: for a run with the turns of all arms, for a report with their outcomes. */
+/** The page of an item: the outcomes of all arms, and for a run its conversation and evidence. */
 import { html } from 'hono/html';
 import type { BenchDatabase } from '../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../store/turn-list-repository.ts';
 import { unknownQuality } from '../eval/analysis/unknown-quality.ts';
 import type { Html } from '../render/html.ts';
 import { printable } from '../render/escape-control-characters.ts';
-import { contentHtml, leftOut, longText, pairsHtml } from '../render/section-html.ts';
+import { leftOut, longText, pairsHtml } from '../render/section-html.ts';
 import { formatNumber } from '../render/format-number.ts';
 import { findRunByName } from '../eval/analysis/find-runs.ts';
 import { unknownNameError } from '../base/bench-error.ts';
@@ -14,23 +14,19 @@ import type { Links } from './links.ts';
 import { type ListColumn, listTable } from './list-components.ts';
 import { matrixRow } from './matrix/item-arm-matrix.ts';
 import { isRight, outcomeText, outcomeMarks, armOutcome } from './matrix/arm-outcome.ts';
-import { type AnsweredDisplayTurn, type DisplayTurn, turnForDisplay } from './turn-scores-for-display.ts';
-import { cacheNames } from './turn/kv-and-cost-sections.ts';
-import { turnPageRun, reference, turnsOfItem } from './turn/read-turn-page.ts';
-import { failureText, goldContent, itemKinds, scoresText, verdict } from './turn/turn-sections.ts';
+import { turnForDisplay } from './turn-scores-for-display.ts';
+import { turnPageRun, turnsOfItem } from './turn/read-turn-page.ts';
+import { goldContent, itemKinds } from './turn/turn-sections.ts';
 
 const MAX_TURNS = 80;
 const MAX_EVIDENCE = 40;
 const MAX_MESSAGES = 40;
 const MAX_BYTES = 400;
 
-/** Reads an item. @throws BenchError `not-found` for an unknown run or item, `database` for a row that cannot be read */
+/** Reads an item of a run. @throws BenchError `not-found` for an unknown run or item, `database` for a row that cannot be read */
 export function readItemPage(database: BenchDatabase, runName: string, itemId: string, hidden = hiddenInReports) {
   const run = turnPageRun(database, runName, hidden);
-  const quality = unknownQuality(run.model);
-  const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) =>
-    turnForDisplay(row, quality, run.metrics),
-  );
+  const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => turnForDisplay(row));
   const answered = turns.filter((turn) => turn.state === 'answered');
   const contents = new Map<string, string>();
   for (const { memoryId, content, evidence } of answered.flatMap(({ given }) => given.retrieved)) {
@@ -40,23 +36,42 @@ export function readItemPage(database: BenchDatabase, runName: string, itemId: s
     const having = answered.filter(({ prompt }) => prompt.segments.some((segment) => segment.memoryId === memoryId));
     return { memoryId, content, arms: [...new Set(having.map(({ arm }) => arm))] };
   });
+  const outcomes = readOutcomes(database, run, itemId, run.hiddenTexts !== null);
   // Every answered turn has the facts of the item.
   const [sample] = answered;
-  return { run, itemId, userId: turns[0]!.userId, turns, sample, evidence };
+  return {
+    run,
+    itemId,
+    userId: turns[0]!.userId,
+    outcomes,
+    sample,
+    evidence,
+    judged: unknownQuality(run.model) === null,
+  };
 }
 
-/** An item with the turns of all arms. `evidence` has the evidence memories that at least one arm retrieved or was given. */
+/** An item with the outcomes of all arms. `evidence` has the evidence memories that at least one arm retrieved or was given. */
 export type ItemModel = ReturnType<typeof readItemPage>;
 
+/** The outcomes of an item in the planned order of arms, without texts if these are hidden. */
+function readOutcomes(
+  database: BenchDatabase,
+  { id, arms }: { readonly id: string; readonly arms: readonly { readonly name: string }[] },
+  itemId: string,
+  isHidden: boolean,
+): TurnOutcome[] {
+  const { turns } = matrixRow(itemId, new TurnListRepository(database).outcomes(id, [itemId]), isHidden);
+  return arms.flatMap(({ name }) => turns.get(name) ?? []);
+}
+
 export function itemPage(model: ItemModel, links: Links): Html {
-  const { run, turns } = model;
-  const more = turns.length - MAX_TURNS;
+  const { run, itemId, outcomes, judged } = model;
+  const link = ({ arm, repeat, turn }: TurnOutcome) => links.turn({ run: run.name, item: itemId, arm, repeat, turn });
   return html`${head({ ...model, run: run.name, model: run.model.name }, links)} ${hiddenNote(run.hiddenTexts)}
     ${question(model)} ${evidenceSection(model)}
     <section aria-labelledby="arms">
       <h2 id="arms">Arms</h2>
-      ${armsTable(turns, turnColumns(model, links))}
-      ${more > 0 ? html`<p class="note">… ${more} more turns, all in the list of the run.</p>` : ''}
+      ${armsTable(outcomes, judged, link)}
     </section>`;
 }
 
@@ -113,50 +128,15 @@ function evidenceSection({ evidence, sample }: ItemModel): Html | string {
   </section>`;
 }
 
-const armsTable = <Turn>(turns: readonly Turn[], columns: readonly ListColumn<Turn>[]): Html =>
-  listTable('Table of the arms', 'arms', columns, turns.slice(0, MAX_TURNS));
-
-function placeColumn<Turn extends Pick<TurnOutcome, 'repeat' | 'turn'>>(turns: readonly Turn[]): ListColumn<Turn>[] {
-  const place = ({ repeat, turn }: Turn): string => `${repeat} / ${turn}`;
-  return new Set(turns.map(place)).size > 1 ? [{ heading: 'repeat / turn', cell: place }] : [];
-}
-
-function turnColumns({ run, turns }: ItemModel, links: Links): ListColumn<DisplayTurn>[] {
-  const answered = (cell: (turn: AnsweredDisplayTurn) => Html | string) => (turn: DisplayTurn) =>
-    turn.state === 'answered' ? cell(turn) : '';
-  const number = (
-    heading: string,
-    value: (turn: AnsweredDisplayTurn) => number,
-    digits = 0,
-  ): ListColumn<DisplayTurn> => ({
-    heading,
-    look: 'right',
-    cell: answered((turn) => formatNumber(value(turn), digits)),
-  });
-  const answer = (turn: DisplayTurn): Html =>
-    turn.state === 'answered'
-      ? longText(turn.answer.text, MAX_BYTES)
-      : html`<span class="bad">failed: ${longText(failureText(turn), MAX_BYTES)}</span>`;
-  const verdictCell = (turn: AnsweredDisplayTurn): Html => {
-    const cache = turn.account.cache === 'bypass' ? '' : ` · ${cacheNames[turn.account.cache]}`;
-    return html`${contentHtml(verdict(turn))}<br /><small class="soft">${printable(scoresText(turn) + cache)}</small>`;
-  };
-  return [
-    {
-      heading: 'arm',
-      cell: (turn) => html`<a data-open href="${links.turn(reference(run, turn))}">${printable(turn.arm)}</a>`,
-    },
-    ...placeColumn(turns),
-    { heading: 'answer', look: 'cut', cell: answer },
-    { heading: 'verdict', look: 'cut', cell: answered(verdictCell) },
-    number('prompt', ({ tokens }) => tokens.prompt),
-    number('KV resident', ({ tokens }) => tokens.kvResident),
-    number('evaluated', ({ tokens }) => tokens.evaluated),
-    number('generated', ({ tokens }) => tokens.generated),
-    number('positions', ({ tokens }) => tokens.positions),
-    number('TTFT, ms', ({ timings }) => timings.firstToken, 1),
-    number('total, ms', ({ timings }) => timings.total, 1),
-  ];
+function armsTable(outcomes: readonly TurnOutcome[], judged: boolean, link?: (turn: TurnOutcome) => string): Html {
+  const table = listTable(
+    'Table of the arms',
+    'arms',
+    outcomeColumns(judged, outcomes, link),
+    outcomes.slice(0, MAX_TURNS),
+  );
+  const more = outcomes.length - MAX_TURNS;
+  return html`${table} ${more > 0 ? html`<p class="note">… ${more} more turns.</p>` : ''}`;
 }
 
 /** The page of an item of a report: question, gold and the answers of all arms. @throws BenchError `not-found` for an unknown run or item */
@@ -167,16 +147,14 @@ export function reportItemPage(
   hidden = hiddenInReports,
 ): Html {
   const run = findRunByName(database, runName);
-  const outcomes = new TurnListRepository(database).outcomes(run.id, [itemId]);
+  const hiddenTexts = hidden(run);
+  const outcomes = readOutcomes(database, { id: run.id, arms: run.plan.arms }, itemId, hiddenTexts !== null);
   const [first] = outcomes;
   if (first === undefined) {
     throw unknownNameError(`run "${run.name}" has no item`, itemId, new TurnListRepository(database).items(run.id));
   }
   const { userId, category } = first;
-  const hiddenTexts = hidden(run);
-  const row = matrixRow(itemId, outcomes, hiddenTexts !== null);
-  const { question, gold } = row;
-  const turns = [...row.turns.values()].flat();
+  const { question, gold } = outcomes.find((turn) => turn.question !== null) ?? first;
   const missing = { text: 'not in the report', look: 'soft' } as const;
   const hasGold = question !== null && hiddenTexts === null;
   return html`${head({ itemId, run: run.name, userId, model: run.model.name }, links)} ${hiddenNote(hiddenTexts)}
@@ -185,15 +163,19 @@ export function reportItemPage(
       ['gold', hasGold || (gold !== null && gold !== '') ? goldContent(gold, MAX_BYTES) : missing],
       ...(category === null || category === '' ? [] : ([['kind', category]] as const)),
     ])}
-    ${armsTable(turns, outcomeColumns(unknownQuality(run.model) === null, turns))}
-    ${turns.length > MAX_TURNS ? html`<p class="note">… ${turns.length - MAX_TURNS} more turns.</p>` : ''}
+    ${armsTable(outcomes, unknownQuality(run.model) === null)}
     <p class="note">
       A report has only outcomes of turns. Prompts, KV and probabilities are in the database of the run:
       <code>npx dki-bench inspect --db FILE</code>.
     </p>`;
 }
 
-function outcomeColumns(judged: boolean, turns: readonly TurnOutcome[]): ListColumn<TurnOutcome>[] {
+function outcomeColumns(
+  judged: boolean,
+  turns: readonly TurnOutcome[],
+  link: ((turn: TurnOutcome) => string) | undefined,
+): ListColumn<TurnOutcome>[] {
+  const place = ({ repeat, turn }: TurnOutcome): string => `${repeat} / ${turn}`;
   const outcome = (turn: TurnOutcome): Html => {
     const look = !judged ? 'soft' : isRight([turn]) ? 'good' : 'bad';
     const mark = outcomeMarks[armOutcome([turn], judged)];
@@ -205,10 +187,14 @@ function outcomeColumns(judged: boolean, turns: readonly TurnOutcome[]): ListCol
     cell: (turn: TurnOutcome) => formatNumber(value(turn) ?? NaN, digits),
   });
   return [
-    { heading: 'arm', cell: ({ arm }) => printable(arm) },
-    ...placeColumn(turns),
+    {
+      heading: 'arm',
+      cell: (turn) =>
+        link === undefined ? printable(turn.arm) : html`<a data-open href="${link(turn)}">${printable(turn.arm)}</a>`,
+    },
+    ...(new Set(turns.map(place)).size > 1 ? [{ heading: 'repeat / turn', cell: place }] : []),
     { heading: 'answer', look: 'cut', cell: ({ error, answer }) => longText(error ?? answer, MAX_BYTES) },
-    { heading: 'outcome', cell: outcome },
+    { heading: 'outcome', look: 'cut', cell: outcome },
     number('prompt', 0, ({ promptTokens }) => promptTokens),
     number('KV resident', 0, ({ kvResidentTokens }) => kvResidentTokens),
     number('evaluated', 0, ({ evaluatedTokens }) => evaluatedTokens),

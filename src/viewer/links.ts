@@ -29,8 +29,6 @@ function address(path: string, values: Readonly<Record<string, string | number |
 export const serverLinks = {
   /** True if a server answers requests; an export has no forms. */
   answered: true as boolean,
-  /** True if turns have pages; links to turns of a report lead to the page of the item. */
-  opensTurns: true as boolean,
   runs: (query: RunsQuery = {}) => address('/', { ...query }),
   run: (run: string, query: MatrixQuery = {}) => address('/run', { run, ...query }),
   watch: (run: string) => address('/watch', { run }),
@@ -40,7 +38,6 @@ export const serverLinks = {
   /** @param against the arm whose sequence is compared with the turn's */
   turn: (turn: TurnRef, against?: string) => address('/turn', { ...turn, against }),
   turnJson: (turn: TurnRef) => address('/turn.json', { ...turn }),
-  pair: (turn: TurnRef, other: string) => address('/pair', { ...turn, other }),
   /** @param options.force compares runs even if their data or models differ */
   compare: (a: ArmRef, b: ArmRef, options: { readonly page?: number; readonly force?: true } = {}) =>
     address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, ...options }),
@@ -50,9 +47,8 @@ export const serverLinks = {
 
 export type Links = Readonly<typeof serverLinks>;
 
-/** Links in a viewer of reports, which have outcomes of turns but not the turns themselves. */
+/** Links in a viewer of reports, which have outcomes of turns but not the turns: links to turns lead to their item. */
 export const reportLinks: Links = {
   ...serverLinks,
-  opensTurns: false,
   turn: ({ run, item }) => serverLinks.item(run, item),
 };

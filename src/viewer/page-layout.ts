@@ -5,7 +5,7 @@ import { type Links } from './links.ts';
 import { BenchError, type BenchErrorCode } from '../base/bench-error.ts';
 
 /** The kind of a page; style and keyboard shortcuts depend on it. */
-export type PageKind = 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'pair' | 'compare' | 'error';
+export type PageKind = 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'compare' | 'error';
 
 export interface Layout {
   readonly title: string;

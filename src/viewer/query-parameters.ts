@@ -49,7 +49,6 @@ export const queryParameters = {
   figure: run.extend({ figure: name }),
   item: run.extend({ item: name }),
   turn: turn.extend({ against: name.exactOptional() }),
-  pair: turn.extend({ other: name }),
   compare: z.object({
     a: name,
     b: name,

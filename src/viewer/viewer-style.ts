@@ -81,20 +81,6 @@ html[data-page="error"] main p::first-letter { text-transform: uppercase; }
 .answers { display: grid; grid-template-columns: auto; gap: 0 0.75rem; margin: 0.4rem 0; }
 .answers dd { margin: 0 0 0.3rem 1.2rem; color: var(--soft); font-size: 0.8rem; }
 
-/* Two arms side by side */
-.pair { width: 100%; table-layout: fixed; }
-.pair thead th:first-child, .pair tbody th { width: 8.5rem; position: static; font-weight: 400; color: var(--soft); overflow-wrap: anywhere; }
-.pair thead th:nth-child(2), .pair .mark-of { width: 1.8rem; padding: 0.3rem 0.2rem; text-align: center; }
-.pair .differs > * { background: var(--wash); }
-.pair .differs .mark-of b { color: var(--bad); }
-.pair mark { background: var(--query-wash); color: inherit; text-decoration: underline; text-decoration-thickness: 2px; }
-.pair .segment { border-left: 4px solid var(--part); padding-left: 0.6rem; }
-.pair .segment.injected { border-left: 8px double var(--part); }
-.pair .segment p { margin: 0; max-width: none; }
-.pair .p { display: inline-block; min-width: 3.5rem; }
-.pair svg.bar { display: inline-block; width: calc(100% - 4.5rem); height: 0.7rem; vertical-align: middle; }
-.pair td span { white-space: normal; }
-
 /* The progress of a run */
 html[data-page="watch"] .phase { font-weight: 600; }
 html[data-page="watch"] progress { display: block; width: min(46rem, 100%); height: 1.1rem; accent-color: var(--accent); }
@@ -197,11 +183,6 @@ del { background: var(--bad-wash); }
   .runs td.mark:nth-of-type(2)::before { content: "B "; }
   .matrix tbody th { min-width: 9rem; max-width: 11rem; }
   .matrix td.gold { min-width: 5rem; }
-  .pair { font-size: 0.8rem; }
-  .pair thead th:first-child, .pair tbody th { width: 4.6rem; }
-  .pair thead th:nth-child(2), .pair .mark-of { width: 1.1rem; }
-  .pair th, .pair td { padding: 0.3rem 0.25rem; }
-  .pair svg.bar { width: 100%; }
   .pairs { grid-template-columns: minmax(0, 1fr); gap: 0 0; }
   .pairs dd { margin-bottom: 0.5rem; }
   .bars { min-width: 4rem; }

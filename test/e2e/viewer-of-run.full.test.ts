@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
         kinds.add(kind);
         expect(await excessWidth(page)).toBe(0);
       });
-      expect([...kinds].sort()).toEqual(['index', 'item', 'pair', 'table', 'turn']);
+      expect([...kinds].sort()).toEqual(['index', 'item', 'table', 'turn']);
       expect(seen.size).toBe(Number(made) - 2);
       expect(faults).toEqual([]);
     });

@@ -3,9 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import type { RunResults } from '../../src/store/records/run-results.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
-import { formatNumber } from '../../src/render/format-number.ts';
 import { program, type RunningProcess, startProcess } from '../fixtures/run-process.ts';
 import { expectAccessible, hasChromium, openPage } from '../fixtures/viewer-browser.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
@@ -60,7 +58,7 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
     await Promise.all([bench.ended, viewer.ended]);
   });
 
-  it('is watched from its beginning: turns come, and the table, without a reload', async () => {
+  it('is watched from its beginning: turns come without a reload', async () => {
     await page.goto(url);
     await page.getByRole('link', { name: 'Progress' }).click();
     await page.waitForURL(/\/watch\?/);
@@ -69,14 +67,9 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
     await until(async () => (await turns(page)) > 0);
     const first = await turns(page);
     await until(async () => (await turns(page)) > first);
-    await until(async () => Number(await page.locator('td').first().textContent()) > 0);
     expect(await page.evaluate('globalThis.sameDocument')).toBe(true);
     const progress = await page.textContent('[data-part="progress"]');
     expect(progress).toMatch(/turns\/s.*left, last turn at \d\d:\d\d:\d\d UTC/s);
-    const table = await page.textContent('[data-part="table"]');
-    expect(table).toMatch(/Exact match so far, over \d+ of \d+ users/);
-    expect(table).toContain('No verdict');
-    expect(await page.locator('[data-part="table"] tbody th').allTextContents()).toEqual(arms);
   });
 
   it('is shown to readers of all kinds while it goes on, and without a script', async () => {
@@ -114,20 +107,10 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
     expect(faults.splice(0).filter((fault) => !/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/.test(fault))).toEqual([]);
   });
 
-  it('is watched to its end, at which the table is that of the results', async () => {
+  it('is watched to its end, from which the page of the run is reached', async () => {
     expect(await bench.ended).toMatchObject({ code: 0, stderr: '' });
     await until(async () => (await connection()) === 'ended');
     expect(await page.textContent('.phase')).toContain('Finished: verdict, checks and tables');
-    const results = storedRun((runs) => runs.results(runs.findByName(run)!.id)) as RunResults;
-    const rows = await page.locator('[data-part="table"] tbody tr').all();
-    const shown = await Promise.all(rows.map((row) => row.locator('td').allInnerTexts()));
-    const percent = (share: number) => formatNumber(100 * share, 1);
-    expect(shown.map((cells) => cells.map((cell) => cell.replaceAll(/\s+/g, ' ')))).toEqual(
-      results.arms.map(({ n, metrics: { exactMatch } }) => {
-        const { mean, low, high } = exactMatch as Record<'mean' | 'low' | 'high', number>;
-        return [String(n), '0', `${percent(mean)} [${percent(low)}, ${percent(high)}]`];
-      }),
-    );
     await page.getByRole('link', { name: 'the page of the run' }).click();
     await page.locator('#verdict').waitFor();
     expect(faults).toEqual([]);

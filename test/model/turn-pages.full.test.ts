@@ -97,7 +97,7 @@ describe('the turns of a run', () => {
   it('stand side by side on the page of their item, with the evidence', async () => {
     const item = answered(turns[0]!).itemId;
     const model = readItemPage(database, run, item);
-    expect(model.turns.map(({ arm }) => arm)).toEqual([...arms].sort());
+    expect(model.outcomes.map(({ arm }) => arm).sort()).toEqual([...arms].sort());
     expect(model.evidence).toHaveLength(model.sample!.item.evidence);
     const page = String(await itemPage(model, links));
     for (const arm of arms)

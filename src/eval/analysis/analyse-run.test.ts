@@ -103,11 +103,22 @@ describe('the results of a run', () => {
     expect(results.comparisons.map(({ metric }) => metric)).not.toContain('exactMatch');
   });
 
-  it('divide the turns of every arm by the cache of the primary arm', () => {
+  it('divide the costs of every arm by the cache of the primary arm, and count its own hits', () => {
     const [rag, dki] = analyseRun(run(), turns(6)).arms;
-    const shared = { turns: { hit: 12, miss: 6, bypass: 0 }, costHit: { turns: 12 } };
-    expect(rag).toMatchObject({ ...shared, hitRate: null, tokens: { evaluated: 43 } });
-    expect(dki).toMatchObject({ ...shared, n: 18, errors: 1, hitRate: 12 / 18, tokens: { evaluated: 12 } });
+    const shared = { n: 18, costHit: { turns: 12 } };
+    expect(rag).toMatchObject({
+      ...shared,
+      turns: { hit: 0, miss: 0, bypass: 18 },
+      hitRate: null,
+      tokens: { evaluated: 43 },
+    });
+    expect(dki).toMatchObject({
+      ...shared,
+      turns: { hit: 12, miss: 6, bypass: 0 },
+      errors: 1,
+      hitRate: 12 / 18,
+      tokens: { evaluated: 12 },
+    });
     expect([dki?.costHit?.ttftMs.mean, dki?.costMiss?.ttftMs.mean, dki?.metrics.ttftMs?.mean]).toEqual([5, 20, 5]);
   });
 

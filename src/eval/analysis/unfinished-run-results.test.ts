@@ -4,9 +4,10 @@ import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { isUnfinished, unfinishedResults, type UnfinishedRun, runningMeans } from './unfinished-run-results.ts';
+import { isUnfinished, unfinishedResults, type UnfinishedRun } from './unfinished-run-results.ts';
 
 const arms = ['rag', 'dki'];
+const traits = arms.map((arm) => handmadeTraits(arm));
 const users = ['ann', 'bob', 'eve'];
 const ITEMS = 2;
 
@@ -87,30 +88,4 @@ test('nothing is judged, and no check is decided that needs the end', () => {
   expect(undecided.map(({ check }) => check)).toEqual(['sample', 'negative controls', 'isolation', 'effect']);
   expect(undecided.every(({ status }) => status === 'undecided')).toBe(true);
   expect(checks.find(({ check }) => check === 'metrics')!.status).toBe('passed');
-});
-
-const traits = arms.map((arm) => handmadeTraits(arm));
-
-test.each([4, 8, 12])('running means of %i turns are those of the run', (count) => {
-  const turns = failing.slice(0, count);
-  const partial = runningMeans(traits, { unit: '%' });
-  for (const own of Map.groupBy(turns, ({ userId }) => userId).values()) {
-    partial.add(own.map((turn) => ({ ...turn, failed: turn.error !== undefined, value: turn.right ? 1 : 0 })));
-  }
-  const { results } = unfinished(turns, new Set());
-  expect(partial.arms()).toEqual(
-    results!.arms.map(({ arm, n, errors, metrics }) => ({ arm, n, errors, estimate: metrics.exactMatch })),
-  );
-});
-
-test('values that are no share have the interval of a mean, and an arm without a value has none', () => {
-  const partial = runningMeans(traits, { unit: 'nats' });
-  for (const [user, value] of [1, 2, 3, 6].entries()) {
-    partial.add([{ userId: `u${user}`, itemId: `i${user}`, arm: 'rag', failed: false, value: -value }]);
-  }
-  const [rag, dki] = partial.arms();
-  // 3 ± 3.1824 · √(14/12)
-  expect(rag!.estimate!.mean).toBe(-3);
-  expect(rag!.estimate!.high).toBeCloseTo(-3 + 3.1824 * Math.sqrt(14 / 12), 3);
-  expect(dki).toEqual({ arm: 'dki', n: 0, errors: 0, estimate: null });
 });

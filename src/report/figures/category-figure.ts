@@ -6,7 +6,7 @@ import { baselineArm } from '../find-arms-and-comparisons.ts';
 import { taskSuccessMeaning } from '../metric-display.ts';
 import { fieldValues, findPart } from '../tables/breakdown-tables.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
-import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
+import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, measuredScale, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
 import { containsZero, sizeText } from '../verdict-wording.ts';
 
 /** The finding of the planned contrast, by its interval. */
@@ -44,7 +44,7 @@ export function categoryFigure(results: RunResults): Figure | undefined {
   const names = distinct(data.map(({ arm }) => arm));
   const { color, shape } = armEncoding(results, names);
   const y = nameAxis('arm', names);
-  const x = quantity(`Δ vs ${baseline}, points`, {}, { tickCount: 4, grid: true });
+  const x = quantity(`Δ vs ${baseline}, points`, measuredScale([...data, { value: 0 }]), { tickCount: 4, grid: true });
   const words = data.map((one) => `${one.category}: ${one.arm} ${estimateText(one, 'points')}`);
   const title = `Task success (${taskSuccessMeaning(run)}) minus that of ${baseline}, by category, exploratory`;
   return {
@@ -87,7 +87,7 @@ export function modelSizeFigure(runs: readonly RunResults[], arms: readonly stri
   const { color, shape } = armEncoding(first, names);
   const models = distinct(data.map(({ model }) => model));
   const x = { field: 'model', type: 'nominal', sort: models, axis: { title: 'parameters', labelAngle: 0 } };
-  const y = quantity(`Δ vs ${baseline}, points`, {}, { tickCount: 4, grid: true });
+  const y = quantity(`Δ vs ${baseline}, points`, measuredScale([...data, { value: 0 }]), { tickCount: 4, grid: true });
   const words = data.map((one) => `${one.category}, ${one.model}, ${one.arm}: ${estimateText(one, 'points')}`);
   const title = `Task success (${taskSuccessMeaning(first.run)}) minus that of ${baseline}`;
   return {

@@ -57,6 +57,23 @@ export function quantity(title: string | null, scale: FigureSpec = {}, axis: Fig
   return { type: 'quantitative', scale, axis: { title, ...axis } };
 }
 
+/** A scale around values that were measured. Intervals beyond it are cut, since those of few observations would hide the values. */
+export function measuredScale(
+  rows: readonly Readonly<Record<'value', number> & Partial<Record<'low' | 'high', number | null>>>[],
+) {
+  const values = rows.map(({ value }) => value);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const room = Math.max(most - least, Math.abs(most) * 0.1, 1e-6);
+  const lowest = Math.min(...rows.map(({ low, value }) => low ?? value));
+  const highest = Math.max(...rows.map(({ high, value }) => high ?? value));
+  return {
+    domain: [Math.max(lowest, least - room), Math.min(highest, most + room)],
+    clamp: true,
+    nice: true,
+    zero: false,
+  };
+}
+
 /** A nominal channel whose values have fixed colours, shapes or dashes. */
 export function categories(field: string, range: Readonly<Record<string, unknown>>, legend: FigureSpec = {}) {
   const scale = { domain: Object.keys(range), range: Object.values(range) };

@@ -5,7 +5,7 @@ import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { rankTitles } from '../tables/methods-cost-quality-tables.ts';
 import { baselineArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { methodEncoding } from './arm-encoding.ts';
-import { distinct, facets, intervalLayer, MEANS, quantity } from './figure-parts.ts';
+import { distinct, facets, intervalLayer, MEANS, measuredScale, quantity } from './figure-parts.ts';
 import { capitalised, listed, lossText, groupDifferences } from '../verdict-wording.ts';
 
 const ALL = 'All questions';
@@ -87,7 +87,11 @@ export function methodsFigure(results: RunResults): Figure | undefined {
   const { stroke, shape, fill } = methodEncoding(results, distinct(data.map(({ method }) => method)));
   const scale = { type: 'log', nice: false, padding: 12 };
   const x = { field: 'times', ...quantity('TTFT vs query only', scale, { grid: true, tickCount: 6 }) };
-  const y = quantity(`${primary.title}, % of that of ${text.arm}`, { zero: false }, { tickCount: 5 });
+  const y = quantity(
+    `${primary.title}, % of that of ${text.arm}`,
+    measuredScale(data.map(({ kept: value, low, high }) => ({ value, low, high }))),
+    { tickCount: 5 },
+  );
   const words = data
     .filter(({ panel }) => panel === ALL)
     .map(({ arm, kept, times }) => `${arm} ${kept.toFixed(0)} % at ${times.toFixed(2)} ×`);

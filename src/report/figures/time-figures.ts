@@ -6,7 +6,7 @@ import { baselineArm, joinedArm, primaryArm, findComparison } from '../find-arms
 import { type MetricDisplay, plansContrast, primaryMetric } from '../metric-display.ts';
 import { breakEvenText } from '../verdict-sentences.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
-import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore
+import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, measuredScale, quantity } from './figure-parts.ts'; // prettier-ignore
 import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, ratioText } from '../verdict-wording.ts';
 
 /** Title of F1: quality and time against the baseline, of the primary arm and the joined arm, or of other arms if neither ran. */
@@ -33,13 +33,13 @@ function frontierFinding(results: RunResults, metric: MetricDisplay, values: rea
 }
 
 /** Logarithmic scale and axis that cover all times, with ticks at 1 and 3 of each decade. Intervals that reach 0 are clipped. */
-function logarithmic(times: readonly number[]) {
+function logarithmic(times: readonly number[], population: string) {
   const decades = times.filter((time) => time > 0).map(Math.log10);
   const first = Math.floor(Math.min(...decades));
   const last = Math.max(first + 1, Math.ceil(Math.max(...decades)));
   const domain = [10 ** first, 10 ** last];
   const steps = Array.from({ length: last - first }, (_, step) => [10 ** (first + step), 3 * 10 ** (first + step)]);
-  const title = 'Time to first token, ms, logarithmic (further left is better)';
+  const title = `Time to first token, ms, ${population} (logarithmic)`;
   return quantity(title, { type: 'log', domain, clamp: true }, { grid: true, values: [...steps.flat(), 10 ** last] });
 }
 
@@ -66,9 +66,17 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   const values = points.map((point) => point.quality.value);
   const arms = data.map(({ arm }) => arm);
   const { color, shape } = armEncoding(results, arms);
+  const primaryHits = primaryArm(results.arms);
+  const population =
+    primaryHits === undefined ? 'all turns' : `cache hits of ${primaryHits.arm}, n = ${primaryHits.turns.hit}`;
   // On a linear axis all arms but the slowest would be crowded together.
-  const x = logarithmic(points.flatMap(({ time: { value, low, high } }) => [value, low ?? value, high ?? value]));
-  const y = quantity(`${primary.title}, ${primary.unit}`, {}, { tickCount: 5 });
+  const x = logarithmic(
+    points.flatMap(({ time: { value, low, high } }) => [value, low ?? value, high ?? value]),
+    population,
+  );
+  const y = quantity(`${primary.title}, ${primary.unit}`, measuredScale(points.map((point) => point.quality)), {
+    tickCount: 5,
+  });
   const time = { ...x, field: 'ttftMs' };
   const quality = { ...y, field: name };
   const words = points.map(

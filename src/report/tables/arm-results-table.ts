@@ -101,19 +101,23 @@ const timeBlock: ArmBlock = {
   title: 'Time to first token (TTFT)',
   columns: [
     intervalColumn('ttftMs', 'cache hits (ms)', ({ metrics }) => metrics.ttftMs),
-    numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics }) => metrics.ttftMs?.p50),
+    numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics: { ttftMs } }) => (ttftMs?.n === 1 ? null : ttftMs?.p50)),
     numberColumn('ttftP95Ms', 'p95 (ms)', ({ metrics }) => metrics.ttftMs?.p95),
     intervalColumn('ttftMissMs', 'cache misses (ms)', ({ costMiss }) => costMiss?.ttftMs),
     intervalColumn('ttftAllMs', 'all turns (ms)', ({ costAll }) => costAll?.ttftMs),
   ],
 };
 
+/** Turns by the arm's own cache; none for an arm that stores no KV, for which older runs have those of the primary arm. */
+const ownTurns = (key: string, kind: keyof ArmResults['turns']) =>
+  countColumn<ArmResults>(key, `own ${key}`, ({ hitRate, turns }) => (hitRate === null ? null : turns[kind]));
+
 const turnsBlock: ArmBlock = {
   title: 'Turns',
   columns: [
-    countColumn('hits', 'hits', ({ turns }) => turns.hit),
-    countColumn('misses', 'misses', ({ turns }) => turns.miss),
-    countColumn('bypasses', 'bypasses', ({ turns }) => turns.bypass),
+    ownTurns('hits', 'hit'),
+    ownTurns('misses', 'miss'),
+    ownTurns('bypasses', 'bypass'),
     hitRateColumn,
     countColumn('errors', 'errors', ({ errors }) => errors),
   ],

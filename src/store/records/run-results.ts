@@ -197,7 +197,7 @@ export const armResults = object({
   fidelity: object({ against: z.string(), sameAnswer: estimate, n: count, lost: count, won: count }).exactOptional(),
   /** Means over the cache hits; null without one. */
   tokens: tokenMeans.nullable(),
-  /** For an arm that injects nothing, hits and misses are those of the primary arm on the same items. */
+  /** The arm's own, which sum to `n`; in older runs, those of the primary arm for an arm that injects nothing. */
   turns: object(numbers('hit', 'miss', 'bypass')),
   costHit: cost.nullable(),
   costMiss: cost.nullable(),

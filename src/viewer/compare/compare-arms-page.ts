@@ -96,13 +96,8 @@ function columns({ a, b, unknownQuality }: ComparisonPage, links: Links): ListCo
   const judged = unknownQuality === null;
   const isSameTurn = (pair: ItemPair): boolean => pair.a.repeat === pair.b.repeat && pair.a.turn === pair.b.turn;
   const ref = ({ run, arm }: ArmRef, item: string, { repeat, turn }: ItemSide) => ({ run, item, arm, repeat, turn });
-  const item = (pair: ItemPair): Html => {
-    const answered = pair.a.error === null && pair.b.error === null;
-    const beside = links.pair(ref(a, pair.itemId, pair.a), b.arm);
-    const hasPage = links.opensTurns && a.run === b.run && isSameTurn(pair) && answered;
-    return html`<a data-open href="${links.item(a.run, pair.itemId)}">${printable(pair.itemId)}</a>
-      ${hasPage ? html`<a href="${beside}">side by side</a>` : ''}`;
-  };
+  const item = ({ itemId }: ItemPair): Html =>
+    html`<a data-open href="${links.item(a.run, itemId)}">${printable(itemId)}</a>`;
   const side = (name: 'a' | 'b'): ListColumn<ItemPair> => {
     const [own, other] = name === 'a' ? [a, b] : [b, a];
     return {

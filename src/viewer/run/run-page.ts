@@ -11,8 +11,12 @@ import { allTables, shownTables } from '../../report/tables/report-tables.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
 import { RunRepository } from '../../store/run-repository.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
+import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { findRunByName } from '../../eval/analysis/find-runs.ts';
+import { isUnfinished, unfinishedResults } from '../../eval/analysis/unfinished-run-results.ts';
 import { unknownNameError } from '../../base/bench-error.ts';
 import { usualPair } from '../compare/default-arm-pair.ts';
 import type { HiddenTexts } from '../hidden-texts.ts';
@@ -29,11 +33,18 @@ export function readRunPage(
 ) {
   const run = findRunByName(database, name);
   const matrix = readMatrix(database, name, query, options);
-  const results = new RunRepository(database).results(run.id);
+  const results = new RunRepository(database).results(run.id) ?? resultsSoFar(database, run);
   return { run, results, matrix, usualPair: usualPair(run.plan.arms, matrix.values.arms) };
 }
 
-/** The content of the page of a run. `results` is null until the run ends; `usualPair` are the arms that its form preselects. */
+/** The results of the users of an unfinished run with all turns written; null before the first. */
+function resultsSoFar(database: BenchDatabase, run: RunRecord): RunResults | null {
+  if (!isUnfinished(run)) return null;
+  const underWay = new UserClaimRepository(database, run.id).unfinished();
+  return unfinishedResults(run, new TurnRepository(database).listForResults(run.id), underWay).results;
+}
+
+/** The content of the page of a run. `results` is null until the first user is finished; `usualPair` are the arms that its form preselects. */
 export type RunPage = ReturnType<typeof readRunPage>;
 
 /** Makes a function that reads a table or figure of a run by id, which throws BenchError `not-found`. */
@@ -85,10 +96,10 @@ function resultSections(results: RunResults, run: string, links: Links): Html {
     } `;
 }
 
-function noResults({ name, status }: RunPage['run'], links: Links): Html {
+function unfinishedNote({ run: { name, status }, results }: RunPage, links: Links): Html {
   return html`<p class="verdict failed">
-    No results yet: the run is ${status}.
-    ${links.answered ? html`<a href="${links.watch(name)}">Its progress and results so far</a>.` : ''}
+    The run is ${status}${results === null ? ' and has no results yet' : ''}.
+    ${links.answered ? html`<a href="${links.watch(name)}">Its progress</a>.` : ''}
     ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'}
     <code>npm run bench -- --resume ${printable(groupName(name))}</code>
   </p>`;
@@ -103,9 +114,9 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
   const isFirst = (matrix.query.page ?? 1) === 1;
   return html`<h1>${printable(name)}</h1>
     <p class="lead">${printable(summary)}</p>
-    ${note ?? ''} ${!isFirst ? '' : results === null ? noResults(run, links) : verdictSection([results])}
-    ${links.answered ? armsForm(model) : ''} ${matrixSection(matrix, links)}
-    ${isFirst && results !== null ? resultSections(results, name, links) : ''}`;
+    ${note ?? ''} ${isFirst && (status !== 'finished' || results === null) ? unfinishedNote(model, links) : ''}
+    ${isFirst && results !== null ? verdictSection([results]) : ''} ${links.answered ? armsForm(model) : ''}
+    ${matrixSection(matrix, links)} ${isFirst && results !== null ? resultSections(results, name, links) : ''}`;
 }
 
 function armsForm({ matrix: { run, values }, usualPair: [a, b] }: RunPage): Html | string {

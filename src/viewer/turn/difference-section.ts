@@ -94,7 +94,10 @@ export function turnDifferences(a: AnsweredDisplayTurn, b: AnsweredDisplayTurn):
   const [memoriesA, memoriesB] = [promptMemories(a), promptMemories(b)];
   const differing = `differ from token ${place} (${a.arm}: ${segmentAt(a, place)}; ${b.arm}: ${segmentAt(b, place)})`;
   const others = `${a.arm} ${memoriesA.join(', ') || 'none'}; ${b.arm} ${memoriesB.join(', ') || 'none'}`;
-  const both = (value: (turn: AnsweredDisplayTurn) => string): string => `${a.arm} ${value(a)}, ${b.arm} ${value(b)}`;
+  const both = (value: (turn: AnsweredDisplayTurn) => string): Phrase[] => [
+    { text: `${a.arm} ${value(a)}, `, most: MAX_BYTES },
+    { text: `${b.arm} ${value(b)}`, most: MAX_BYTES },
+  ];
   const segments = sequenceDifference(a, b, new Map()).segments.filter(({ kind }) => kind !== 'same');
   return {
     id: 'differences',
@@ -107,7 +110,9 @@ export function turnDifferences(a: AnsweredDisplayTurn, b: AnsweredDisplayTurn):
           ['sequences', place === -1 ? `identical, ${idsA.length} tokens` : differing],
           [
             'memories',
-            memoriesA.join() === memoriesB.join() ? `the same ${memoriesA.length}, in the same order` : others,
+            memoriesA.join() === memoriesB.join()
+              ? `the same ${memoriesA.length}, in the same order`
+              : { text: others, most: MAX_BYTES },
           ],
           ['evaluated tokens', both(({ tokens }) => String(tokens.evaluated))],
           ['first token', both(({ timings }) => `${timings.firstToken.toFixed(1)} ms`)],

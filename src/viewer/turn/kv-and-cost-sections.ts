@@ -32,9 +32,9 @@ export function kvSection(turn: AnsweredDisplayTurn): Section {
       origin: 'text',
       tokens: 'number',
       positions: 'number',
-      size: 'measured',
-      α: 'measured',
-      ms: 'measured',
+      size: 'number',
+      α: 'number',
+      ms: 'number',
       key: 'text',
     }),
     rows: pieces.map(({ name, memoryId, origin, tokens, position, sizeBytes, alpha, computeMs, key }) => ({

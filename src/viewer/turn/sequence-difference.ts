@@ -27,7 +27,7 @@ type Origin = SegmentWithPosition['origin'];
 const MAX_ALIGNED = 1000;
 
 /** Aligns two lists of segments by role and memory. A segment without a counterpart is paired with undefined. */
-export function alignedSegments(
+function alignedSegments(
   here: readonly SegmentWithPosition[],
   there: readonly SegmentWithPosition[],
 ): (readonly [SegmentWithPosition | undefined, SegmentWithPosition | undefined])[] {
@@ -58,10 +58,7 @@ export function alignedSegments(
   ];
 }
 
-export function segmentSpans(
-  { text, tokenIds }: SegmentWithPosition,
-  pieces: ReadonlyMap<number, string>,
-): TokenSpan[] {
+function segmentSpans({ text, tokenIds }: SegmentWithPosition, pieces: ReadonlyMap<number, string>): TokenSpan[] {
   return pieces.size === 0 ? [{ text, ids: tokenIds }] : tokenSpans(text, tokenIds, pieces);
 }
 
@@ -72,7 +69,7 @@ function sameSpan(a: TokenSpan | undefined, b: TokenSpan | undefined): boolean {
 }
 
 /** Splits two segments into their common beginning, their common end and the two middles. */
-export function changedSegment(
+function changedSegment(
   label: string,
   a: readonly TokenSpan[],
   b: readonly TokenSpan[],

@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
+import type { Section } from '../../render/section.ts';
 import { shellWord } from '../../render/shell-word.ts';
 import { longText, sectionHtml } from '../../render/section-html.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import type { Links, TurnRef } from '../links.ts';
-import { differenceSection } from './difference-section.ts';
+import { differenceSection, turnDifferences } from './difference-section.ts';
 import { reference, type TurnModel } from './read-turn-page.ts';
 import { failureText, turnSections } from './turn-sections.ts';
 
@@ -48,14 +49,17 @@ function difference({ run, turn, against, siblings: all, pieces }: TurnModel, li
   const others = all.filter(
     (one) => one.arm !== turn.arm && one.repeat === turn.repeat && one.turn === turn.turn && one.state === 'answered',
   );
-  const section =
-    against === undefined || turn.state === 'failed' ? '' : sectionHtml(differenceSection(turn, against, pieces));
+  const sections: Section[] = [];
+  if (against !== undefined && turn.state === 'answered') {
+    const summary = turnDifferences(turn, against);
+    // Its list of segments is for the terminal: the next section has all of them.
+    sections.push({ ...summary, blocks: summary.blocks.slice(0, 1) }, differenceSection(turn, against, pieces));
+  }
   const link = ({ arm }: { readonly arm: string }): Html =>
     arm === against?.arm
       ? html`<strong aria-current="true">${printable(arm)}</strong>`
-      : html`<a href="${links.turn(ref, arm)}#difference">${printable(arm)}</a>`;
-  return html`${section}
-  ${against === undefined ? '' : html`<p><a href="${links.pair(ref, against.arm)}">Side by side with ${printable(against.arm)}</a></p>`}
+      : html`<a href="${links.turn(ref, arm)}#differences">${printable(arm)}</a>`;
+  return html`${sections.map(sectionHtml)}
   ${
     !links.answered || others.length === 0
       ? ''

@@ -1,9 +1,7 @@
 import { html } from 'hono/html';
 import { groupName } from '../../store/run-names.ts';
-import { htmlTable } from '../../render/table-html.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
-import { countColumn, estimateCell, intervalColumn, itemRows, type Table, textCell } from '../../render/table.ts';
 import { formatNumber, groupedNumber, durationText } from '../../render/format-number.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Links } from '../links.ts';
@@ -99,43 +97,13 @@ function faultsPart({ name, faults: { checks, errors, latest } }: RunProgress, l
   </div>`;
 }
 
-function partialResultsTable({ arms, primary, unknownQuality, users, ofUsers, status }: RunProgress): Table {
-  const [scale, digits] = primary.unit === '%' ? ([100, 1] as const) : ([1, 3] as const);
-  const title = `${primary.label[0]!.toUpperCase()}${primary.label.slice(1)}`;
-  const [ended, proof] =
-    status === 'finished'
-      ? ['', 'Verdict and checks are on the page of the run.']
-      : [' so far', 'No verdict: most checks run at the end; do not quote these numbers before.'];
-  return {
-    id: 'so-far',
-    caption: `${title}${ended}, over ${groupedNumber(users)} of ${groupedNumber(ofUsers)} users`,
-    rowHeading: 'arm',
-    ...itemRows(arms, ({ arm }) => arm, [
-      {
-        columns: [
-          countColumn('n', 'answers', ({ n }) => n),
-          countColumn('errors', 'failed', ({ errors }) => errors),
-          intervalColumn('metric', `${primary.label}${ended} (${primary.unit})`, ({ estimate }) =>
-            unknownQuality === null ? estimateCell(estimate, scale, digits) : textCell(unknownQuality),
-          ),
-        ],
-      },
-    ]),
-    notes: [`Means with 95 % intervals, over users with all turns done. ${proof}`],
-  };
-}
-
 /** The page with the progress of a run at the time of the request. The script updates it until the run ends. */
 export function watchPage(state: RunProgress, links: Links): Html {
   const { name, suite, startedAt, status, readAt } = state;
-  const link = (arm: string) => ({
-    href: `${links.run(name, { arm })}#items`,
-    words: `the turns of ${arm} in the list of the run`,
-  });
   return html`<h1>${printable(name)}</h1>
     <p class="lead">
       Suite ${printable(suite)}, started ${new Date(startedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC ·
-      <a href="${links.run(name)}">the run and its turns</a>
+      <a href="${links.run(name)}">its turns, and results so far</a>
     </p>
     <p class="soft" data-connection="${status === 'running' ? 'live' : 'ended'}">
       As of ${timeOfDay(readAt)} UTC; reload the page to update it.
@@ -144,6 +112,5 @@ export function watchPage(state: RunProgress, links: Links): Html {
     <section aria-labelledby="faults-heading">
       <h2 id="faults-heading">Failing turns</h2>
       ${faultsPart(state, links)}
-    </section>
-    <div data-part="table">${htmlTable(partialResultsTable(state), 'watch', link)}</div>`;
+    </section>`;
 }

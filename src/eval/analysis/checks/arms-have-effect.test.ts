@@ -75,14 +75,14 @@ it('compares settings of blocks with the arm that lacks one, by answers and like
     'failed: no outcome is changed by dki-blocks@context=previous (against dki-blocks)',
   );
   const alike = arms.map(({ making: _, ...arm }) => arm);
-  expect(checked({ arms: alike, answered: dead }).evidence).toContain(`lets ${previous.name} (against`);
+  expect(checked({ arms: alike, answered: dead }).evidence).toContain(`do not test ${previous.name} (against`);
 });
 
 it('leaves out the twin, and arms that these data do not let differ', () => {
   const arms = [rag, handmadeTraits('rag-twin', { control: 'twin' }), handmadeTraits('full')];
   const answered = askedOfEach(arms, { item: { memories: 2 } });
   expect(line(checked({ arms, answered }))).toBe(
-    'undecided: nothing in these data lets full (against rag) differ; 0 arms and settings change an outcome',
+    'undecided: these data do not test full (against rag); 0 arms and settings change an outcome',
   );
   const once = [changedTurn('rag'), changedTurn('dki-blocks', same)];
   expect(checked({ arms: [rag, blocks], answered: once }).status).toBe('undecided');
@@ -140,7 +140,7 @@ it('compares what evicts with what does not, and random tokens with those of ano
     );
   const live = { dki: -2, 'dki-blocks': -3, 'dki-long': -4, 'dki-drawn': -5, 'dki-recent': -4 };
   expect(line(checked({ arms, answered: turns(live) }))).toBe(
-    'undecided: nothing in these data lets dki-whole (against dki) differ; 6 arms and settings change an outcome',
+    'undecided: these data do not test dki-whole (against dki); 6 arms and settings change an outcome',
   );
   expect(line(checked({ arms, answered: turns({ ...live, 'dki-recent': -3, 'dki-drawn': -4 }) }))).toBe(
     'failed: no outcome is changed by dki-drawn (against dki-long), dki-recent (against dki-blocks)',
@@ -166,7 +166,7 @@ it('is undecided of a cache where no set recurs, another repeat of the question 
     changedTurn('dki', same, { repeat }),
   ]);
   expect(line(checked({ answered }))).toBe(
-    'undecided: nothing in these data lets dki (against rag) differ; 0 arms and settings change an outcome',
+    'undecided: these data do not test dki (against rag); 0 arms and settings change an outcome',
   );
 });
 
@@ -174,7 +174,7 @@ it("is undecided of an α that is the other arm's, and of a budget that binds no
   const one = handmadeTraits('dki@alpha=1', { base: 'dki', settings: { alpha: 1 }, alpha: 1 });
   const alike = [rag, { ...dki, alpha: 1 }, one];
   expect(line(checked({ arms: alike, answered: askedOfEach(alike) }))).toBe(
-    'undecided: nothing in these data lets dki@alpha=1 (against dki) differ; 1 arms and settings change an outcome',
+    'undecided: these data do not test dki@alpha=1 (against dki); 1 arms and settings change an outcome',
   );
   const arms = [rag, handmadeTraits('rag@budget=all', { base: 'rag', settings: { budget: 'all' } })];
   const unbound = askedOfEach(arms, { facts: { droppedMemories: 0 } });

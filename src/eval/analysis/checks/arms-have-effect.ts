@@ -47,7 +47,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
   const evidence = `${testable.length} arms and settings change an outcome`;
   if (untestable.length === 0 && testable.length > 0)
     return decided('effect', true, evidence, `1 arm or setting of ${testable.length} that changes nothing`);
-  return undecided('effect', `nothing in these data lets ${list(untestable)} differ; ${evidence}`);
+  return undecided('effect', `these data do not test ${list(untestable)}; ${evidence}`);
 };
 
 /** True if answers differ, gold likelihoods differ by more than `floor`, or, unless `makingDiffers`, ids or counts. */

@@ -102,14 +102,7 @@ export function armResults(
   const [hits, misses] = [split.hits(answered), split.misses(answered)];
   const workedAhead = answered.some(({ account }) => account.ahead);
   const ahead = (part: 'tokens' | 'ms') => meanOver(answered, ({ account }) => account.ahead?.[part] ?? 0);
-  const injects = arm.injects !== 'nothing';
-  const turns = injects
-    ? counts(cacheStates, answered, ({ account }) => [account.cache])
-    : {
-        hit: hits.length,
-        miss: misses.length,
-        bypass: answered.filter(({ facts }) => facts.keptMemories === 0).length,
-      };
+  const turns = counts(cacheStates, answered, ({ account }) => [account.cache]);
   const injected = turns.hit + turns.miss;
   const funnel = counts(funnelStages, answered, ({ scores }) => scores.passedStages);
   return {
@@ -131,7 +124,7 @@ export function armResults(
     costAll: meanCost(answered),
     ...costByRetrieval(answered, split, kinds),
     ...(workedAhead ? { ahead: { tokens: ahead('tokens'), ms: ahead('ms') } } : {}),
-    hitRate: !injects || injected === 0 ? null : turns.hit / injected,
+    hitRate: injected === 0 ? null : turns.hit / injected,
     wrong: qualityKnown
       ? counts(wrongClasses, answered, ({ scores }) => (scores.wrongClass === null ? [] : [scores.wrongClass]))
       : null,
