@@ -8,10 +8,11 @@ import { cellBytes } from '../../../engine/sequence-state.ts';
 import type { ReuseMeasurement } from '../../../store/records/suite-measurements.ts';
 import { costsOfLengths } from '../../../systems/simulator/access-costs.ts';
 import { simulatedArmNames } from '../../../systems/simulator/simulated-arms.ts';
+import { summariseTrace } from '../estimate/summarise-trace.ts';
 import type { ServeContext } from '../suite.ts';
 import { lengthFrame, measureLength } from './measure-length.ts';
 import { compareTurns, playArm, playedMachine, playedPrompts } from './play-traffic.ts';
-import { distinctTokens, repeatedShare, simulateMap } from './simulate-reuse-map.ts';
+import { distinctTokens, simulateMap } from './simulate-reuse-map.ts';
 
 const TURNS = 1000;
 /** Share of the memories' KV that the arms may keep, so that some must go. */
@@ -51,7 +52,8 @@ export async function measureReuse(context: ServeContext): Promise<ReuseMeasurem
   }
   const map = await simulateMap(context, measured, costs);
   context.onStep(simulatedArmNames.length + 1, simulatedArmNames.length + 1);
-  return { traffic: { ...traffic, repeated: repeatedShare(trace) }, maxBytes, arms, costs, costsUpTo, map };
+  const { repeatedShare } = summariseTrace(trace, cellBytes(measured.layout));
+  return { traffic: { ...traffic, repeated: repeatedShare }, maxBytes, arms, costs, costsUpTo, map };
 }
 
 async function measureCosts(context: ServeContext) {

@@ -2,7 +2,6 @@ import { generateTraffic, trafficSchema } from '../../../data/generators/traffic
 import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts';
 import { cellBytes, type KvLayout } from '../../../engine/sequence-state.ts';
 import { blockFileBytes } from '../../../kv/block-file.ts';
-import type { Trace } from '../../../kv/traffic/trace.ts';
 import type { ReuseMeasurement } from '../../../store/records/suite-measurements.ts';
 import { type AccessCosts, firstTokenMs } from '../../../systems/simulator/access-costs.ts';
 import {
@@ -14,6 +13,7 @@ import {
   simulatedArmNames,
   type SimulatedMachine,
 } from '../../../systems/simulator/simulated-arms.ts';
+import { summariseTrace } from '../estimate/summarise-trace.ts';
 import type { MeasureContext } from '../suite.ts';
 
 type MapCell = ReuseMeasurement['map'][number];
@@ -46,7 +46,7 @@ export async function simulateMap(
       const length = Math.max(1, Math.round(memoryTokens / RETRIEVED));
       const trace = generateTraffic(trafficSchema.parse({ ...TRAFFIC, memories, memoryTokens: length }));
       const prompts = [...promptShapes(trace)];
-      const about = { memoryTokens, memories, repeated: repeatedShare(trace) };
+      const about = { memoryTokens, memories, repeated: summariseTrace(trace, cellBytes(engine.layout)).repeatedShare };
       for (const room of ['memory', 'disk'] as const) {
         const machine = machineWith(room, prompts, engine);
         for (const arm of simulatedArmNames) {
@@ -100,15 +100,4 @@ export function distinctTokens(prompts: readonly PromptShape[]): number {
     for (const { id, tokens } of segments) known.set(`${userId} ${id}`, tokens);
   }
   return [...known.values()].reduce((sum, tokens) => sum + tokens, 0);
-}
-
-/** Share of the memories of all turns that the same user had been given before. */
-export function repeatedShare({ turns }: Trace): number {
-  const known = new Set<string>();
-  let total = 0;
-  for (const { userId, segments } of turns) {
-    for (const { id } of segments) known.add(`${userId} ${id}`);
-    total += segments.length;
-  }
-  return 1 - known.size / total;
 }
