@@ -27,7 +27,11 @@ describe.each([true, false])('with values transposed: %s', (valuesTransposed) =>
   const whole = plainState(layout, ids, { start });
 
   it.each(evictionRules)('%s packs as many tokens of each head, in their order, keys with their values', (by) => {
-    const left = evictCells(whole, { by, ratio: 0.5 });
+    const left = evictCells(
+      whole,
+      { by, ratio: 0.5 },
+      Float64Array.from(ids, (id) => id % 7),
+    );
     expect(left.positions).toHaveLength(4);
     const latest = [-1, -1, -1, -1];
     for (let layer = 0; layer < layout.layers; layer++) {

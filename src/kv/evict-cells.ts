@@ -13,9 +13,10 @@ import { readNumbers } from '../base/float16.ts';
  * position of a cell matters only for the causal mask: it is the position of its latest token. The last cell keeps the last
  * position, so the next token gets the same position as without eviction. Of two equal scores, the later token stays.
  * @param cells known tokens, ordered by position
+ * @param attention of the question to each token, for a rule that sees the question
  * @returns a copy; the token of a cell is −1 if its heads hold different tokens
  */
-export function evictCells(cells: SequenceState, eviction: Eviction): SequenceState {
+export function evictCells(cells: SequenceState, eviction: Eviction, attention?: Float64Array): SequenceState {
   const { layout, positions, tokenIds, keys, values } = cells;
   const count = positions.length;
   const left = keptTokens(count, eviction);
@@ -26,7 +27,7 @@ export function evictCells(cells: SequenceState, eviction: Eviction): SequenceSt
     const keyNumbers = readNumbers(tensor, layout.keyType);
     const valueNumbers = readNumbers(values[layer]!, layout.valueType);
     return Array.from({ length: layout.heads }, (_, head) => {
-      const numbers = headCells(keyNumbers, valueNumbers, head, layout);
+      const numbers = { ...headCells(keyNumbers, valueNumbers, head, layout), attention };
       return largest(
         evictionScores(eviction, numbers, () => random.float()),
         left,

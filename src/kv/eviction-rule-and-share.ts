@@ -9,6 +9,11 @@ export function parseEviction(name: EvictionName) {
   return { by, ratio: Number(ratio) };
 }
 
+/** True for a rule that scores tokens by the attention of a question. */
+export function seesQuestion({ by }: Pick<Eviction, 'by'>): boolean {
+  return by === 'snapkv';
+}
+
 /** The name of an eviction; fractions have no leading zero. */
 export function evictionName({ by, ratio }: Eviction): EvictionName {
   return `${by}:${String(ratio).replace(/^0\./, '.')}` as EvictionName;

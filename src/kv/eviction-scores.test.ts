@@ -83,3 +83,11 @@ it('lagkv leaves a dimension out that has no range', () => {
   expect([...scores.slice(8)]).toEqual([1, 1, 1, 1]);
   expect([...scores.slice(0, 4)].sort()).toEqual([0, 0.25, 0.5, 0.75]);
 });
+
+it('snapkv scores the mean attention to a token and two neighbours on both sides, and needs a question', () => {
+  const attention = Float64Array.of(0, 0, 0, 5, 0, 0, 10);
+  const rule = { by: 'snapkv', ratio: 0.5 } as const;
+  const scores = evictionScores(rule, { ...headOf(0), tokens: 7, attention }, noDraw);
+  expect([...scores]).toEqual([0, 1, 1, 1, 3, 3, 2]);
+  expect(() => evictionScores(rule, headOf(0), noDraw)).toThrow('snapkv evicts by the attention of a question');
+});

@@ -7,6 +7,8 @@ export interface HeadCells {
   readonly dimension: number;
   readonly keys: Float32Array;
   readonly values: Float32Array;
+  /** For `snapkv`: how much the question attends to each token. */
+  readonly attention?: Float64Array | undefined;
 }
 
 /** Published partition size of LagKV, in tokens; halved for shorter texts. */
@@ -17,6 +19,8 @@ const PARTITIONS = 8;
 /** Vectors shorter than this are divided by this instead of their length. @see torch, `normalize`, `cosine_similarity` */
 const MIN_LENGTH = 1e-12;
 const MIN_COSINE_LENGTH = 1e-8;
+/** Width of the mean over neighbouring tokens in `snapkv`. */
+const POOL_WIDTH = 5;
 
 /**
  * Scores of the tokens of one head; the lowest are dropped. What scores high:
@@ -25,8 +29,11 @@ const MIN_COSINE_LENGTH = 1e-8;
  * - `knorm`: keys with a small norm.
  * - `keydiff`: keys unlike the mean key.
  * - `lagkv`: a high variance relative to the next partition; the last partition scores highest.
+ * - `snapkv`: tokens that, with their neighbours, the question attends to; the same in all heads.
  * @param draw gives a number in [0, 1), for `random`
- * @see kvpress 0.5.5; StreamingLLM, arXiv 2309.17453; arXiv 2406.11430; KeyDiff, arXiv 2504.15364; LagKV, arXiv 2504.04704
+ * @throws RangeError for `snapkv` without the attention of a question
+ * @see kvpress 0.5.5; StreamingLLM, arXiv 2309.17453; arXiv 2406.11430; KeyDiff, arXiv 2504.15364; LagKV, arXiv 2504.04704;
+ * SnapKV, arXiv 2404.14469
  */
 export function evictionScores(eviction: Eviction, head: HeadCells, draw: () => number): Float64Array {
   switch (eviction.by) {
@@ -40,7 +47,19 @@ export function evictionScores(eviction: Eviction, head: HeadCells, draw: () => 
       return unlikeMean(head);
     case 'lagkv':
       return lagScores(head, lagFor(head.tokens));
+    case 'snapkv':
+      if (head.attention === undefined) throw new RangeError('snapkv evicts by the attention of a question');
+      return meanOfNeighbours(head.attention);
   }
+}
+
+/** The mean over each token and two neighbours on both sides; those beyond the ends count as 0. */
+function meanOfNeighbours(attention: Float64Array): Float64Array {
+  const reach = Math.floor(POOL_WIDTH / 2);
+  return attention.map((_, token) => {
+    const near = attention.subarray(Math.max(0, token - reach), token + reach + 1);
+    return near.reduce((sum, share) => sum + share, 0) / POOL_WIDTH;
+  });
 }
 
 /** Partition size for a text: 128 as published, halved until the text has 8 partitions, but at least 4. */

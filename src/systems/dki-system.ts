@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type Eviction, evictionName } from '../kv/eviction-rule-and-share.ts';
+import { type Eviction, evictionName, seesQuestion } from '../kv/eviction-rule-and-share.ts';
 import { kvOperations } from '../kv/kv-operations.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
@@ -8,9 +8,10 @@ import { SingleSessionSystem } from './single-session-system.ts';
 import { keptSinkTokens } from './prefill/sink-tokens.ts';
 import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor-gate.ts';
 import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
-import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
+import { type JoinRecipe, makingOf, recipeName } from './prefill/join-recipe.ts';
 import { JoinedBlocksPrefill } from './prefill/joined-blocks-prefill.ts';
 import type { ComputeBlock, OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
+import type { Repair } from './prefill/repaired-blocks.ts';
 import type { SystemParts } from './answer-turn.ts';
 
 /** The parts of a system that injects memories as KV. */
@@ -24,6 +25,8 @@ export interface DKISystemParts extends SystemParts {
    * Cannot be combined with recomputed tokens. Default: none.
    */
   readonly evict?: Eviction;
+  /** Joins the whole blocks of some memories, although their tokens were evicted. Only for blocks. Default: none. */
+  readonly repair?: Repair;
   /** Number type of stored KV, on disk and in memory. Default `f16`: as in the engine. */
   readonly keptAs?: StoreType;
   /** Which memories the system retrieves if the request brings none. Default `retrieved`. */
@@ -58,8 +61,9 @@ export interface DKISystemParts extends SystemParts {
 export class DKISystem extends SingleSessionSystem {
   constructor(given: DKISystemParts) {
     const parts = { ...defaults, ...given };
-    const { rules, topK, threshold, prefill, evict, keptAs, alpha, ahead, gating, preferencesOnly } = parts;
+    const { rules, topK, threshold, prefill, evict, repair, keptAs, alpha, ahead, gating, preferencesOnly } = parts;
     requireWholeBlocks(parts);
+    requireQuestion(parts);
     super({
       ...parts,
       rules: injectionRules(parts),
@@ -76,6 +80,7 @@ export class DKISystem extends SingleSessionSystem {
         threshold,
         prefill: prefillName(prefill),
         evict: evict === null ? null : evictionName(evict),
+        ...(repair === undefined ? {} : { repair }),
         keptAs,
         alpha,
         ahead,
@@ -100,8 +105,11 @@ const defaults = {
 } as const;
 
 /** The parts with defaults filled in. */
-type Settings = Required<Omit<DKISystemParts, 'evict' | 'gating' | 'retrievals' | 'computeBlock' | 'externalKv'>> & {
+type Settings = Required<
+  Omit<DKISystemParts, 'evict' | 'repair' | 'gating' | 'retrievals' | 'computeBlock' | 'externalKv'>
+> & {
   readonly computeBlock?: ComputeBlock;
+  readonly repair?: Repair;
   readonly evict: Eviction | null;
   readonly gating: DKISystemParts['gating'] | null;
 };
@@ -112,6 +120,14 @@ function requireWholeBlocks({ prefill, evict }: Pick<Settings, 'prefill' | 'evic
   const hint = 'use eviction without recomputation, or recomputation without eviction';
   const message = `${recipeName(prefill)} recomputes tokens, which evicted blocks do not allow`;
   throw new BenchError('bad-option', message, hint);
+}
+
+/** @throws BenchError `bad-option` if a rule that sees the question would evict before there is one, or behind other cells */
+function requireQuestion({ prefill, evict, ahead }: Pick<Settings, 'prefill' | 'evict' | 'ahead'>): void {
+  if (evict === null || !seesQuestion(evict)) return;
+  if (!ahead && (prefill === 'prefix' || makingOf(prefill) === undefined)) return;
+  const message = `${evictionName(evict)} needs a question, and blocks that attend to the header`;
+  throw new BenchError('bad-option', message, 'use another rule, or blocks that are computed by default in their turn');
 }
 
 function prefillName(prefill: Settings['prefill']): string {
@@ -133,13 +149,13 @@ function injectionRules({ rules, preferencesOnly, prefill }: Settings): SystemPa
 }
 
 async function openStrategy(engine: Engine, parts: Settings): Promise<PrefillStrategy> {
-  const { openStore, rules, prefill, evict, keptAs, keepsSession, kv, computeBlock } = parts;
+  const { openStore, rules, prefill, evict, keptAs, keepsSession, kv, computeBlock, repair } = parts;
   if (evict !== null) requireGaps(engine);
   const { store, diskTiming } = await openStore(engine);
   const shared = { engine, kv, evict, keptAs, template: `${rules.template ?? 'plain'}/${rules.labels}` };
   if (prefill === 'prefix') return new ExactPrefixPrefill({ ...shared, store, keepsSession });
   const blocks = kv.openBlocks(store, store.stats().maxBytes, diskTiming, keptAs);
-  return new JoinedBlocksPrefill({ ...shared, store: blocks, recipe: prefill, computeBlock });
+  return new JoinedBlocksPrefill({ ...shared, store: blocks, recipe: prefill, computeBlock, repair });
 }
 
 /** @throws BenchError `unsupported` if the engine does not accept gaps between positions */

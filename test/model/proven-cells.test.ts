@@ -31,14 +31,16 @@ const making = words(`
   dki-cacheblend:.4@context=previous dki-query:.4@context=previous
 `);
 
-const evicting = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv'].flatMap((by) => [
+const evicting = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv', 'snapkv'].flatMap((by) => [
   ...[`dki-evict-${by}:.5`, `dki-blocks-evict-${by}:.5`],
+  ...[`dki-blocks-evict-${by}:.5@repair=1`, `dki-blocks-evict-${by}:.5@repair=2:random`],
   ...[`dki-evict-${by}:.75@alpha=0.5`, `dki-blocks-evict-${by}:.25@alpha=0.5`, `dki-blocks-evict-${by}:0`],
 ]);
 
 const quantised = words(`
   dki dki-blocks dki-blocks@alpha=0.5 dki-blocks@context=previous dki-parallel dki-link:3 dki-query:.4
-  dki-cacheblend-oracle:.4 dki-evict-keydiff:.5 dki-blocks-evict-knorm:.5 dki-resident dki-blocks@sink=2
+  dki-cacheblend-oracle:.4 dki-evict-keydiff:.5 dki-blocks-evict-knorm:.5
+  dki-evict-snapkv:.5 dki-blocks-evict-snapkv:.5@repair=1 dki-resident dki-blocks@sink=2
   dki-blocks@sink=2:kept dki-blocks@context=none@sink=2
 `).flatMap((arm) => ['q8_0', 'q4_0'].map((type) => `${arm}@store=${type}`));
 

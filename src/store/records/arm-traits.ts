@@ -55,6 +55,11 @@ export const armSettings = object({
   run: z.number().int().min(2).max(999).exactOptional(),
   /** What users may find of each other's prompts in a prefix cache. Default `system`: the text before a user's own. */
   share: z.enum(['system', 'all']).exactOptional(),
+  /** Memories whose whole blocks are joined although their tokens were evicted: `2`, the best retrieved, or `2:random`. */
+  repair: z
+    .string()
+    .regex(/^[1-9]\d{0,2}(:random)?$/)
+    .exactOptional(),
   /** When a block is computed: in the first `turn` that needs it, or `ahead`, when its memory is added. */
   built: z.enum(['turn', 'ahead']).exactOptional(),
 });

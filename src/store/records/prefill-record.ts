@@ -31,7 +31,7 @@ const origin = z.enum(['computed', 'resident', 'memory', 'disk']);
 
 const block = z.object({ key: z.string(), tokens: z.number(), origin, computeMs: z.number() });
 
-export const evictionRules = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv'] as const;
+export const evictionRules = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv', 'snapkv'] as const;
 
 /** A rule and the fraction of the memory tokens that it drops: `knorm:.5`. */
 export const evictionName = z.union([
@@ -100,7 +100,16 @@ const joinedBlocks = injected
     making: blockMaking.exactOptional(),
     header: block.readonly(),
     /** In the order of the prompt; `position` is that of the first token. */
-    blocks: list(block.extend({ memoryId: z.string(), position: z.number() }).readonly()),
+    blocks: list(
+      block
+        .extend({
+          memoryId: z.string(),
+          position: z.number(),
+          /** The whole block is joined, although the arm evicts (`@repair`). */
+          repaired: z.literal(true).exactOptional(),
+        })
+        .readonly(),
+    ),
     /** Ranges of positions whose cells were recomputed, ascending, with gaps between them; empty in older runs. */
     recomputed: list(object(numbers('start', 'end'))).default([]),
     /** Tokens evaluated for this; more than the ranges hold if the engine cannot evaluate so few at once. */

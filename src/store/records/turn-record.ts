@@ -55,7 +55,7 @@ const selection = object({
   ms: z.number(),
 });
 
-/** Tokens evaluated in order to select tokens for recomputation; the cost is layers × tokens. */
+/** Tokens evaluated in order to select tokens for recomputation or eviction; the cost is layers × tokens. */
 const selector = object({
   /** `whole`: the answering model, so that `evaluated` includes these tokens; `first-layers`: only its first layers. */
   model: z.enum(['whole', 'first-layers']),
@@ -80,6 +80,8 @@ export const turnAccount = object({
   selection: selection.exactOptional(),
   /** Missing if the selection needs no evaluation. */
   selector: selector.exactOptional(),
+  /** Memory tokens that eviction had dropped and that came back with their whole blocks; missing if the arm repairs none. */
+  repaired: tokens.exactOptional(),
   /** Evaluated to decide whether to inject. */
   gate: tokens,
   /** Cells filled without evaluation. */

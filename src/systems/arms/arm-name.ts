@@ -18,7 +18,8 @@ export const armSettingsHelp =
 
 /** Settings of arms that join KV blocks. */
 export const blockSettingsHelp =
-  '@context=header|none|previous, @sink=N|N:kept, @positions=contiguous|parallel, @temperature=N, @run=N, @built=turn|ahead';
+  '@context=header|none|previous, @sink=N|N:kept, @positions=contiguous|parallel, @temperature=N, @run=N, @built=turn|ahead;' +
+  ' if they evict tokens, @repair=N|N:random instead';
 
 const knownSettings = z.strictObject(armSettings.unwrap().shape);
 /** The only setting whose name in an arm differs from its field: `answerPrefix`. */

@@ -96,6 +96,7 @@ describe('the arms that ship', () => {
     expect(named('dki-blocks', 0.5).requires).toEqual(['cells']);
     expect(named('dki-cacheblend:.3').requires).toEqual(['cells', 'firstLayers']);
     expect(named('dki-query:.3').requires).toEqual(['cells', 'queries']);
+    expect(named('dki-evict-snapkv:.5').requires).toEqual(['cells', 'queries']);
     expect(named('dki-parallel').requires).toEqual(['cells', 'sharedPositions']);
     expect(named('dki-gated').requires).toEqual(['checkpoints', 'cells', 'fullDistribution']);
   });
@@ -215,6 +216,8 @@ describe('settings', () => {
     ['dki-blocks@run=4', '@run is for arms that recompute a share'],
     ['dki-link:4@run=4', '@run is for arms that recompute a share'],
     ['dki-ranked:.3@run=4', '@run is for arms that recompute a share'],
+    ['dki-blocks@repair=1', '@repair is for arms that evict tokens of blocks'],
+    ['dki-evict-knorm:.5@repair=1', '@repair is for arms that evict tokens of blocks'],
   ])('are refused where they have no sense: %s', (name, why) => {
     expect(() => named(name)).toThrow(`--arms ${name}: `);
     expect(() => named(name)).toThrow(why);
@@ -225,6 +228,7 @@ describe('settings', () => {
     ...['dki@store=q5_1', 'dki@answerPrefix=none', 'dki@answer-prefix=some', 'dki-blocks@context=all'],
     ...['dki-blocks@sink=0', 'dki-blocks@sink=4:gone', 'dki-parallel@temperature=0', 'dki-parallel@temperature=warm'],
     ...['dki-first:.3@run=1', 'dki-first:.3@run=2.5', 'dki-first:.3@built=never'],
+    ...['dki-blocks-evict-knorm:.5@repair=0', 'dki-blocks-evict-knorm:.5@repair=1:best'],
   ])('that are none are refused: %s', (name) => expect(armRegistry.has(name)).toBe(false));
 });
 

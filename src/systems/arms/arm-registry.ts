@@ -114,8 +114,9 @@ export class ArmRegistry {
     const { argument, settings } = parsed;
     const { alpha = defaults.alpha, store: keptAs = 'f16', template } = settings;
     const { blocks, others } = splitSettings(settings);
-    requireSense(name, settings, definition.joins?.(argument) ?? null);
     const traits = this.#traits(name, found, alpha, blocks);
+    const evictsFromBlocks = traits.evict !== undefined && traits.prefill === 'blocks';
+    requireSense(name, settings, { recipe: definition.joins?.(argument) ?? null, evictsFromBlocks });
     requireInjection(name, definition, settings, traits);
     requireOrder(name, definition, settings, traits.retrieves);
     requirePrefixCache(name, definition, settings);

@@ -4,9 +4,9 @@ import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { TokenSelection } from '../prefill/select-tokens-to-recompute.ts';
 
-const blockSettings = ['context', 'sink', 'positions', 'temperature', 'run', 'built'] as const;
+const blockSettings = ['context', 'sink', 'positions', 'temperature', 'run', 'built', 'repair'] as const;
 
-/** Settings of an arm's name that only apply to joined blocks. */
+/** Settings of an arm's name that only apply to joined blocks; `repair` to blocks with evicted tokens. */
 export type BlockSettings = Pick<ArmSettings, (typeof blockSettings)[number]>;
 
 export function splitSettings(settings: ArmSettings): Record<'blocks' | 'others', ArmSettings> {
@@ -92,11 +92,20 @@ const conflicts: readonly Conflict[] = [
   },
 ];
 
-/** @param recipe without settings; null if the arm joins no blocks @throws BenchError `bad-option` for a contradiction */
-export function requireSense(name: string, settings: ArmSettings, recipe: JoinRecipe | null): void {
-  const [first] = blockSettings.filter((setting) => settings[setting] !== undefined);
-  if (first === undefined) return;
+interface JoiningArm {
+  /** Without settings; null if the arm joins no whole blocks. */
+  readonly recipe: JoinRecipe | null;
+  readonly evictsFromBlocks: boolean;
+}
+
+/** @throws BenchError `bad-option` for a contradiction */
+export function requireSense(name: string, settings: ArmSettings, { recipe, evictsFromBlocks }: JoiningArm): void {
   const refusal = (why: string, hint: string) => new BenchError('bad-option', `--arms ${name}: ${why}`, hint);
+  if (settings.repair !== undefined && !evictsFromBlocks) {
+    throw refusal('@repair is for arms that evict tokens of blocks', 'set it on dki-blocks-evict-RULE:R');
+  }
+  const [first] = blockSettings.filter((setting) => setting !== 'repair' && settings[setting] !== undefined);
+  if (first === undefined) return;
   if (recipe === null) throw refusal(`@${first} is for arms that join whole blocks`, 'set it on dki-blocks');
   const parallel = recipeWith(recipe, settings).positions === 'parallel';
   const conflict = conflicts.find(({ when }) => when({ settings, recipe, parallel }));

@@ -1,11 +1,12 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
-import { parseEviction } from '../../kv/eviction-rule-and-share.ts';
+import { parseEviction, seesQuestion } from '../../kv/eviction-rule-and-share.ts';
 import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
 import { join } from 'node:path';
 import { kvOperations } from '../../kv/kv-operations.ts';
 import { ExternalPrefill } from '../prefill/external-prefill.ts';
 import { SingleSessionSystem } from '../single-session-system.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
+import { parseRepair } from '../prefill/repaired-blocks.ts';
 import { keptSinkTokens } from '../prefill/sink-tokens.ts';
 import { type JoinRecipe, makingOf, parseRecipe, type RecipeName, recipeName, SHARE } from '../prefill/join-recipe.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
@@ -93,6 +94,7 @@ const evictions: Readonly<Record<EvictionRule, string>> = {
   knorm: 'those with the longest keys (Knorm)',
   keydiff: 'those with keys most like the mean (KeyDiff)',
   lagkv: 'those with the lowest lag-relative variance (LagKV)',
+  snapkv: 'what the first question attends to least (SnapKV, in one layer)',
 };
 
 /** An arm that evicts some tokens of the memories, chosen separately for each head of each layer. */
@@ -106,11 +108,12 @@ function evicting(rule: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefiniti
     name: `dki-${isPrefix ? '' : 'blocks-'}evict-${rule}`,
     // The fraction that is dropped, without a leading zero.
     argument: { example: '.5', pattern: /^(0|\.\d{1,3})$/ },
-    needs: ['cells'],
+    needs: seesQuestion({ by: rule }) ? ['cells', 'queries'] : ['cells'],
     traits: (ratio) => ({ summary, prefill, evict: name(ratio) }),
-    parts: (_, ratio) => ({
+    parts: ({ blocks: { repair } }, ratio) => ({
       evict: parseEviction(name(ratio)),
       ...(isPrefix ? {} : { prefill: parseRecipe('blocks') }),
+      ...(repair === undefined ? {} : { repair: parseRepair(repair) }),
     }),
   });
 }

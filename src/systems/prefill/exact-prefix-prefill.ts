@@ -12,6 +12,7 @@ import {
   storeCheckpoint,
 } from './verify-kv-tokens.ts';
 import { type KvParts, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
+import type { PromptSuffix } from './question-attention.ts';
 import { prefillAsText } from './text-prefill.ts';
 import {
   type ComputedPrefix,
@@ -24,6 +25,12 @@ import {
 export interface ExactPrefixOptions extends KvParts<KvStore> {
   /** Leaves the prefix in the session, so that the next turn with the same memories need not load it. */
   readonly keepsSession: boolean;
+}
+
+const hit = { cache: 'hit', built: 0 } as const;
+
+function computedAccount({ tokenIds }: ExactPrefix, { selector }: ComputedPrefix) {
+  return { cache: 'miss', built: tokenIds.length, ...(selector === null ? {} : { selector }) } as const;
 }
 
 interface Resident extends LoadedPrefix {
@@ -60,7 +67,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     const prefix = this.#prefix(prompt.tokenIds.slice(0, stored), parts, alpha);
     const remainder = prompt.prefixTokens - stored;
     const found = (await this.#continue(resident, prefix, turn)) ?? (await this.#load(prefix, turn));
-    const computed = found === undefined ? await this.#compute(prefix, turn) : null;
+    const computed = found === undefined ? await this.#compute(prefix, turn, parts) : null;
     const loaded = found ?? computed!;
     const computeMs = computed?.computeMs ?? 0;
     this.#holdInSession(prefix, loaded, turn);
@@ -69,8 +76,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
       suffix,
       record: this.#record(prefix, loaded, alpha, computeMs),
       account: {
-        cache: computed === null ? 'hit' : 'miss',
-        built: computed === null ? 0 : prefix.tokenIds.length,
+        ...(computed === null ? hit : computedAccount(prefix, computed)),
         recomputed: 0,
         ...(remainder === 0 ? {} : { remainder }),
         resident: loaded.cells,
@@ -151,14 +157,14 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     return sizeBytes === undefined ? undefined : { sizeBytes, cells: prefix.tokenIds.length, origin: 'disk' };
   }
 
-  async #compute(prefix: ExactPrefix, turn: TurnContext): Promise<ComputedPrefix> {
-    if (!this.#isPlain(turn.alpha)) return this.#cells.compute(prefix, turn);
+  async #compute(prefix: ExactPrefix, turn: TurnContext, rest: PromptSuffix): Promise<ComputedPrefix> {
+    if (!this.#isPlain(turn.alpha)) return this.#cells.compute(prefix, turn, rest);
     const { store } = this.#options;
     const start = performance.now();
     await computeExactly(() => evaluatePrefix(prefix, turn), store);
     const computeMs = performance.now() - start;
     const keep = () => storeCheckpoint(store, prefix, turn);
-    return { sizeBytes: 0, cells: prefix.tokenIds.length, origin: 'computed', computeMs, keep };
+    return { sizeBytes: 0, cells: prefix.tokenIds.length, origin: 'computed', computeMs, selector: null, keep };
   }
 
   /** Stores a computed prefix. Only then is the size of a prefix that stays in the session known. */

@@ -6,7 +6,10 @@ import type { BlockStore } from '../../kv/block-store.ts';
 import { type Eviction, evictionName } from '../../kv/eviction-rule-and-share.ts';
 import type { KvOperations } from '../../kv/kv-operations.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
+import type { Selector } from '../../store/records/turn-record.ts';
 import type { MemoryLine, MemoryLines } from '../prompt/build-prompt.ts';
+import { evictTokens } from './evict-tokens.ts';
+import type { PromptSuffix } from './question-attention.ts';
 import { computeExactly, holdsTokens, requireInSession, requireTokens } from './verify-kv-tokens.ts';
 import type { ComputeBlock, KvParts } from './prefill-strategy.ts';
 import { sinkTokens } from './sink-tokens.ts';
@@ -16,6 +19,8 @@ export interface BlockContext extends KvParts<BlockStore> {
   readonly session: EngineSession;
   /** Default: every block is computed. */
   readonly computeBlock?: ComputeBlock | undefined;
+  /** What evicting blocks needs to know of the turn. Default: nothing. */
+  readonly evicting?: EvictingTurn | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,6 +34,8 @@ export interface GatheredBlock {
   readonly computeMs: number;
   /** The part of `computeMs` that an earlier turn of another arm spent, whose block this is. */
   readonly chargedMs: number;
+  /** What selecting the tokens to evict cost in this turn; null if nothing was evaluated for it. */
+  readonly selector: Selector | null;
 }
 
 export interface GatheredBlocks {
@@ -36,9 +43,11 @@ export interface GatheredBlocks {
   readonly header: GatheredBlock;
   /** Sink tokens to place before each block; null for none. */
   readonly sink: SequenceState | null;
-  /** One block per memory line, in order, as evaluated directly after its context, without evicted tokens. */
+  /** One block per memory line, in order, as evaluated directly after its context; without evicted tokens, unless repaired. */
   readonly blocks: readonly GatheredBlock[];
   readonly builtTokens: number;
+  /** The sum over the blocks; null if nothing was evaluated to select tokens. */
+  readonly selector: Selector | null;
   readonly findMs: number;
   readonly computeMs: number;
 }
@@ -53,23 +62,34 @@ interface WantedBlock {
   /** The memories that the block contains or attended to. If any is forgotten, the block is deleted. */
   readonly memoryIds: readonly string[];
   readonly evict: Eviction | null;
+  /** The whole block is wanted, although its tokens are evicted. */
+  readonly repaired: boolean;
+  /** The header's cells, for a rule that scores tokens behind them; null for the header itself. */
+  readonly header: SequenceState | null;
+}
+
+export interface EvictingTurn {
+  readonly rest: PromptSuffix;
+  /** Indexes of the lines whose whole blocks come back; undefined if whole blocks are not stored. */
+  readonly repaired: ReadonlySet<number> | undefined;
 }
 
 /** Finds or computes the header and the block of each line. Call the store's `settle` after the answer. */
 export async function gatherBlocks(
   context: BlockContext,
   userId: string,
-  { header, lines }: MemoryLines,
+  { header: headerIds, lines }: MemoryLines,
   making: BlockMaking = {},
 ): Promise<GatheredBlocks> {
   const begin = performance.now();
-  const { engine, session, evict } = context;
-  const sink = sinkTokens(making, header);
-  const wholeIds = making.context === 'none' ? header : [...header, ...sink];
+  const { engine, session, evict, evicting } = context;
+  const sink = sinkTokens(making, headerIds);
+  const wholeIds = making.context === 'none' ? headerIds : [...headerIds, ...sink];
   const front = making.context === 'none' ? sink : wholeIds;
   const wanted = { part: 'header', front: [], neighbour: [], tokenIds: wholeIds, memoryIds: [], evict: null };
-  const whole = await gatherBlock(context, userId, wanted, () => session.clear());
-  const cells = cutContext(whole.state, header.length, making, context.kv);
+  const asWhole = { ...wanted, repaired: false, header: null };
+  const whole = await gatherBlock(context, userId, asWhole, () => session.clear());
+  const cells = cutContext(whole.state, headerIds.length, making, context.kv);
   // Blocks must attend to the header as it is stored. A header just computed is in the session, unless it was quantised.
   let holdsFront = isInSession(whole) && context.keptAs === 'f16';
   const beginBlock = async (): Promise<void> => {
@@ -82,7 +102,8 @@ export async function gatherBlocks(
   };
   const blocks: GatheredBlock[] = [];
   let builtTokens = whole.origin === 'computed' ? wholeIds.length : 0;
-  for (const block of wantedBlocks(lines, front, making, evict)) {
+  for (const [index, line] of wantedBlocks(lines, front, making, evict).entries()) {
+    const block = { ...line, repaired: evicting?.repaired?.has(index) === true, header: cells.header };
     const gathered = await gatherBlock(context, userId, block, beginBlock);
     blocks.push(gathered);
     if (gathered.origin !== 'computed') continue;
@@ -92,7 +113,16 @@ export async function gatherBlocks(
   const computeMs = [whole, ...blocks].reduce((sum, block) => sum + block.computeMs, 0);
   const chargedMs = [whole, ...blocks].reduce((sum, block) => sum + block.chargedMs, 0);
   const findMs = performance.now() - begin - (computeMs - chargedMs);
-  return { header: { ...whole, state: cells.header }, sink: cells.sink, blocks, builtTokens, findMs, computeMs };
+  const header = { ...whole, state: cells.header };
+  return { header, sink: cells.sink, blocks, builtTokens, selector: totalSelector(blocks), findMs, computeMs };
+}
+
+function totalSelector(blocks: readonly GatheredBlock[]): Selector | null {
+  const selectors = blocks.flatMap(({ selector }) => selector ?? []);
+  const [first] = selectors;
+  if (first === undefined) return null;
+  const total = (count: 'tokens' | 'ms') => selectors.reduce((sum, selector) => sum + selector[count], 0);
+  return { ...first, tokens: total('tokens'), ms: total('ms') };
 }
 
 /** True if the session holds the block and what it attends to, because it has just been computed there. */
@@ -105,36 +135,37 @@ function wantedBlocks(
   front: readonly TokenId[],
   { context }: BlockMaking,
   evict: Eviction | null,
-): WantedBlock[] {
-  const eviction = evict === null ? '' : `/evict-${evictionName(evict)}`;
+): Omit<WantedBlock, 'repaired' | 'header'>[] {
   return lines.map(({ memoryId, tokenIds }, index) => {
     const previous = context === 'previous' ? lines[index - 1] : undefined;
     const neighbour = previous?.tokenIds ?? [];
     const memoryIds = previous === undefined ? [memoryId] : [memoryId, previous.memoryId];
-    const part = `block behind ${front.length + neighbour.length}${eviction}`;
+    const part = `block behind ${front.length + neighbour.length}`;
     return { part, front, neighbour, tokenIds, memoryIds, evict };
   });
 }
 
-/** Finds or computes a block. @param beginSession makes the session hold exactly the `front` tokens */
+/**
+ * Finds or computes a block. A block with evicted tokens is stored beside the whole one if that may come back later.
+ * @param beginSession makes the session hold exactly the `front` tokens
+ */
 async function gatherBlock(
-  { engine, session, store, kv, template, keptAs, computeBlock = computeAlone, signal }: BlockContext,
+  context: BlockContext,
   userId: string,
-  { part, front, neighbour, tokenIds, memoryIds, evict }: WantedBlock,
+  wanted: WantedBlock,
   beginSession: () => Promise<void>,
 ): Promise<GatheredBlock> {
+  const { session, store, computeBlock = computeAlone, signal } = context;
+  const { front, neighbour, tokenIds, memoryIds } = wanted;
   const start = front.length + neighbour.length;
   const ids = [...front, ...neighbour, ...tokenIds];
-  const key = kv.key({
-    stateIdentity: engine.info.stateIdentity ?? '',
-    template: `${keptAs === 'f16' ? template : `${template}/${keptAs}`}/${part}`,
-    tokenIds: ids,
-  });
+  const evict = wanted.repaired ? null : wanted.evict;
+  const key = blockKey(context, wanted, evict);
   const found = await store.find(userId, key);
   if (found !== undefined) {
     const { state, tier } = found;
     if (holdsTokens(state, start, tokenIds, evict))
-      return { key, start, state, origin: tier, computeMs: 0, chargedMs: 0 };
+      return { key, start, state, origin: tier, computeMs: 0, chargedMs: 0, selector: null };
     await store.reject(userId, key);
   }
   const begin = performance.now();
@@ -144,15 +175,48 @@ async function gatherBlock(
     await requireInSession(session, ids);
     const cells = await session.exportCells({ start, end: ids.length });
     requireTokens(cells.tokenIds, tokenIds);
-    if (evict === null) return cells;
-    using _ = cells;
-    return kv.evict(cells, evict);
+    return cells;
   };
-  const computed = await computeExactly(() => computeBlock(userId, key, compute), store);
+  const wholeKey = evict === null ? key : blockKey(context, wanted, null);
+  const computed = await computeExactly(() => computeBlock(userId, wholeKey, compute), store);
   using block = computed.state;
-  const state = store.keep({ userId, key, tokens: tokenIds.length, memoryIds }, block);
+  const about = { userId, tokens: tokenIds.length, memoryIds };
+  const { state, selector } = await keepBlock(context, wanted, block, (keyAs, cells) =>
+    store.keep({ ...about, key: keyAs }, cells),
+  );
   const { chargedMs } = computed;
-  return { key, start, state, origin: 'computed', computeMs: performance.now() - begin + chargedMs, chargedMs };
+  const computeMs = performance.now() - begin + chargedMs;
+  return { key, start, state, origin: 'computed', computeMs, chargedMs, selector };
+}
+
+/** Stores a computed block: whole, with evicted tokens, or both. @returns the stored cells that the turn wants */
+async function keepBlock(
+  context: BlockContext,
+  wanted: WantedBlock,
+  block: SequenceState,
+  keep: (key: string, cells: SequenceState) => SequenceState,
+): Promise<Pick<GatheredBlock, 'state' | 'selector'>> {
+  const { evict, repaired, header } = wanted;
+  const keepWhole = () => keep(blockKey(context, wanted, null), block);
+  if (evict === null || header === null) return { state: keepWhole(), selector: null };
+  const whole = context.evicting?.repaired === undefined ? null : keepWhole();
+  const { cells, selector } = await evictTokens(context, evict, { header, memories: block }, context.evicting?.rest);
+  using left = cells;
+  const evicted = keep(blockKey(context, wanted, evict), left);
+  return { state: repaired && whole !== null ? whole : evicted, selector };
+}
+
+function blockKey(
+  { engine, kv, template, keptAs }: BlockContext,
+  { part, front, neighbour, tokenIds }: WantedBlock,
+  evict: Eviction | null,
+): string {
+  const form = keptAs === 'f16' ? template : `${template}/${keptAs}`;
+  return kv.key({
+    stateIdentity: engine.info.stateIdentity ?? '',
+    template: `${form}/${part}${evict === null ? '' : `/evict-${evictionName(evict)}`}`,
+    tokenIds: [...front, ...neighbour, ...tokenIds],
+  });
 }
 
 const computeAlone: ComputeBlock = async (_userId, _key, compute) => ({ state: await compute(), chargedMs: 0 });

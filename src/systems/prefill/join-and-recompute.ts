@@ -4,12 +4,8 @@ import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
-import {
-  type JoinedBlocks,
-  type PromptSuffix,
-  reevaluate,
-  scoreTokensToRecompute,
-} from './score-tokens-to-recompute.ts';
+import type { PromptSuffix } from './question-attention.ts';
+import { type JoinedBlocks, reevaluate, scoreTokensToRecompute } from './score-tokens-to-recompute.ts';
 import { requireCells } from '../../engine/engine-capabilities.ts';
 import { isScored, leavesChoice, selectTokensToRecompute, type TokenSelection } from './select-tokens-to-recompute.ts';
 

@@ -1,6 +1,6 @@
 import type { BlockStore } from '../../kv/block-store.ts';
 import { kvBytes } from '../../engine/sequence-state.ts';
-import { evictionName } from '../../kv/eviction-rule-and-share.ts';
+import { evictionName, keptTokens } from '../../kv/eviction-rule-and-share.ts';
 import { quantisedCellBytes } from '../../kv/quantised-block.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type BuiltPrompt, type MemoryLines, type PrefixParts, prefixParts } from '../prompt/build-prompt.ts';
@@ -9,6 +9,7 @@ import { type BlockContext, gatherBlocks, type GatheredBlocks } from './gather-b
 import { keptSinkTokens, sinkTokens } from './sink-tokens.ts';
 import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
 import { joinAndRecompute, type PlacedBlocks } from './join-and-recompute.ts';
+import { type Repair, repairedBlocks } from './repaired-blocks.ts';
 import { countTokens } from './select-tokens-to-recompute.ts';
 import {
   type ComputeBlock,
@@ -24,6 +25,8 @@ import { prefillAsText } from './text-prefill.ts';
 export interface JoinedBlocksOptions extends KvParts<BlockStore> {
   readonly recipe: JoinRecipe;
   readonly computeBlock?: ComputeBlock | undefined;
+  /** Only with eviction. Default: no block comes back whole. */
+  readonly repair?: Repair | undefined;
 }
 
 /**
@@ -42,14 +45,16 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     const parts = prefixParts(prompt);
     const { session, userId, alpha } = turn;
     if (parts.lines.length === 0) return prefillAsText(session, parts.suffix);
-    const { recipe, store } = this.#options;
-    const context = this.#context(turn);
+    const { recipe, store, repair } = this.#options;
+    const ranks = parts.lines.map(({ memoryId }) => parts.ranked.indexOf(memoryId));
+    const repaired = repair === undefined ? undefined : repairedBlocks(repair, ranks, parts.suffix);
+    const context = { ...this.#context(turn), evicting: { rest: parts, repaired } };
     const gathered = await gatherBlocks(context, userId, parts, recipe);
     const start = performance.now();
     const blocks = gathered.blocks.map(({ state, start: builtAt }, index) => ({
       state,
       start: builtAt,
-      rank: parts.ranked.indexOf(parts.lines[index]!.memoryId),
+      rank: ranks[index]!,
     }));
     const { header, sink } = gathered;
     const unplaced = { header: header.state, sink, blocks, alpha, rest: parts, rotated: store.rotated };
@@ -61,8 +66,11 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     return {
       keep: isSettled ? undefined : () => this.#settle(),
       suffix: parts.suffix,
-      record: this.#record(gathered, placed, parts, { alpha, joinMs }),
-      account: this.#account(gathered, placed, session.tokens.length + parts.suffix.length),
+      record: this.#record(gathered, placed, parts, { alpha, joinMs, repaired }),
+      account: {
+        ...this.#account(gathered, placed, session.tokens.length + parts.suffix.length),
+        ...(repaired === undefined ? {} : { repaired: this.#repairedTokens(parts, repaired) }),
+      },
       kvLoadMs: gathered.findMs + joinMs,
       kvComputeMs: gathered.computeMs + selectorMs + placed.recomputeMs,
     };
@@ -108,8 +116,19 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     await requireInSession(session, evict === null ? ids : tokensByPosition(state));
   }
 
-  #account({ blocks, builtTokens }: GatheredBlocks, placed: PlacedBlocks, positions: number): PrefillAccount {
-    const { state, recomputed, recomputedTokens, recomputeMs, selector } = placed;
+  /** Tokens in the session that eviction had dropped. */
+  #repairedTokens({ lines }: PrefixParts, repaired: ReadonlySet<number>): number {
+    const { evict } = this.#options;
+    const dropped = ({ length }: readonly unknown[]): number =>
+      evict === null ? 0 : length - keptTokens(length, evict);
+    return [...repaired].reduce((sum, index) => sum + dropped(lines[index]!.tokenIds), 0);
+  }
+
+  #account(gathered: GatheredBlocks, placed: PlacedBlocks, positions: number): PrefillAccount {
+    const { blocks, builtTokens } = gathered;
+    const { state, recomputed, recomputedTokens, recomputeMs } = placed;
+    // Tokens are selected to be recomputed or to be evicted, never both.
+    const selector = placed.selector ?? gathered.selector;
     const selection = {
       selectable: blocks.slice(1).reduce((sum, block) => sum + block.state.positions.length, 0),
       selected: countTokens(recomputed),
@@ -131,7 +150,11 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     { header, blocks }: GatheredBlocks,
     { state, positions, recomputed, recomputedTokens }: PlacedBlocks,
     { lines }: PrefixParts,
-    { alpha, joinMs }: { readonly alpha: number; readonly joinMs: number },
+    {
+      alpha,
+      joinMs,
+      repaired,
+    }: { readonly alpha: number; readonly joinMs: number; readonly repaired: ReadonlySet<number> | undefined },
   ): PrefillRecord {
     const { recipe, evict, keptAs } = this.#options;
     const making = makingOf(recipe);
@@ -151,6 +174,7 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
         position: positions[index]!,
         origin,
         computeMs,
+        ...(repaired?.has(index) === true ? { repaired: true as const } : {}),
       })),
       recomputed,
       recomputedTokens,

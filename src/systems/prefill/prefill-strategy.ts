@@ -24,7 +24,16 @@ export interface TurnContext {
 /** What a strategy reports about one turn, in tokens. */
 export type PrefillAccount = Pick<
   TurnAccount,
-  'cache' | 'built' | 'remainder' | 'recomputed' | 'selection' | 'selector' | 'resident' | 'positions' | 'found'
+  | 'cache'
+  | 'built'
+  | 'remainder'
+  | 'recomputed'
+  | 'selection'
+  | 'selector'
+  | 'repaired'
+  | 'resident'
+  | 'positions'
+  | 'found'
 >;
 
 /** The result of a prefill: the session holds the prefix, and the suffix remains to be evaluated. */

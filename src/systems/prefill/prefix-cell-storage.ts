@@ -15,7 +15,10 @@ import {
   requireTokens,
   tokensByPosition,
 } from './verify-kv-tokens.ts';
+import type { Selector } from '../../store/records/turn-record.ts';
+import { evictTokens } from './evict-tokens.ts';
 import type { KvParts, Prefilled, TurnContext } from './prefill-strategy.ts';
+import type { PromptSuffix } from './question-attention.ts';
 
 /** Header and memories as one token sequence, and the key of its KV. */
 export interface ExactPrefix extends StoredTokens {
@@ -32,6 +35,8 @@ export interface LoadedPrefix {
 
 export interface ComputedPrefix extends LoadedPrefix {
   readonly computeMs: number;
+  /** What selecting the tokens to evict cost; null if nothing was evaluated for it. */
+  readonly selector: Selector | null;
   readonly keep: NonNullable<Prefilled['keep']>;
 }
 
@@ -107,17 +112,27 @@ export class PrefixCells {
     }
   }
 
-  /** Evaluates, edits and injects a prefix, also with quantisation losses. @throws BenchError `bad-state` for other tokens */
-  async compute(prefix: ExactPrefix, turn: TurnContext): Promise<ComputedPrefix> {
+  /**
+   * Evaluates, edits and injects a prefix, also with quantisation losses.
+   * @param rest the prompt after the prefix, for an eviction that sees the question @throws BenchError `bad-state` for other tokens
+   */
+  async compute(prefix: ExactPrefix, turn: TurnContext, rest: PromptSuffix): Promise<ComputedPrefix> {
     const { engine, kv, evict, keptAs, store } = this.#parts;
     const { key, tokenIds, headerTokens, memoryIds } = prefix;
+    const context = { ...this.#parts, signal: turn.signal };
     let computeMs = 0;
+    let selector: Selector | null = null;
     const { cut, quantised } = await computeExactly(async () => {
       const start = performance.now();
       await evaluatePrefix(prefix, turn);
       let prefixCut = await exportPrefix(turn.session, headerTokens, kv);
       requireTokens([...prefixCut.header.tokenIds, ...prefixCut.memories.tokenIds], tokenIds);
-      if (evict !== null) prefixCut = { ...prefixCut, memories: kv.evict(prefixCut.memories, evict) };
+      if (evict !== null) {
+        const { header, memories } = prefixCut;
+        const evicted = await evictTokens(context, evict, { header, memories }, rest);
+        prefixCut = { header, memories: evicted.cells };
+        selector = evicted.selector;
+      }
       let bytes: Uint8Array | null = null;
       if (keptAs !== 'f16') {
         using cells = joinPrefix(prefixCut, 1, engine, kv);
@@ -133,6 +148,7 @@ export class PrefixCells {
       cells: cut.header.positions.length + cut.memories.positions.length,
       origin: 'computed',
       computeMs,
+      selector,
       // Does not touch the session.
       keep: async () => {
         using cells = quantised === null ? joinPrefix(cut, 1, engine, kv) : null;

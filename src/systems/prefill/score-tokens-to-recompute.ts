@@ -1,9 +1,9 @@
 import type { SequenceState } from '../../engine/sequence-state.ts';
-import type { TokenId, TokenRange } from '../../engine/token-id.ts';
+import type { TokenRange } from '../../engine/token-id.ts';
 import { firstLayers } from '../../kv/cut-cells.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
 import type { BlockContext } from './gather-blocks.ts';
-import { requireCells } from '../../engine/engine-capabilities.ts';
+import { type CostedScores, type PromptSuffix, questionAttention } from './question-attention.ts';
 import type { TokenScorer } from './select-tokens-to-recompute.ts';
 
 export interface TokenScores {
@@ -11,11 +11,6 @@ export interface TokenScores {
   readonly scores: Float64Array;
   /** Null if nothing was evaluated. */
   readonly selector: Selector | null;
-}
-
-export interface PromptSuffix {
-  readonly suffix: readonly TokenId[];
-  readonly question: TokenRange;
 }
 
 export interface JoinedBlocks {
@@ -30,10 +25,7 @@ export interface JoinedBlocks {
 /** CacheBlend compares the second layer: the first one whose KV depends on preceding tokens. */
 const EARLY_LAYERS = 2;
 
-type Score = (
-  context: BlockContext,
-  joined: JoinedBlocks,
-) => Promise<Omit<Selector, 'ms'> & Pick<TokenScores, 'scores'>>;
+type Score = (context: BlockContext, joined: JoinedBlocks) => Promise<CostedScores>;
 
 const scorers: Readonly<Record<TokenScorer, Score>> = {
   'cacheblend-oracle': (context, joined) => deviations(context, joined, 0),
@@ -47,7 +39,7 @@ const scorers: Readonly<Record<TokenScorer, Score>> = {
   },
   informative: surprises,
   'ranked-informative': surprises,
-  query: attention,
+  query: (context, { state, header, rest }) => questionAttention(context, state, header.positions.length, rest),
 };
 
 /** Scores tokens by a rule, and reports what that cost. */
@@ -66,7 +58,7 @@ async function deviations(
   context: BlockContext,
   { state, header, blocks }: JoinedBlocks,
   fromLayer: number,
-): ReturnType<Score> {
+): Promise<CostedScores> {
   const { kv } = context;
   const headerTokens = header.positions.length;
   const firstBlock = blocks[0]!.positions.length;
@@ -87,7 +79,7 @@ const knownSurprises = new WeakMap<SequenceState, readonly number[]>();
 async function surprises(
   context: BlockContext,
   { header, blocks: [first, ...later] }: JoinedBlocks,
-): ReturnType<Score> {
+): Promise<CostedScores> {
   const { leastTokens } = context.engine.capabilities;
   const scores = [...new Float64Array(first!.positions.length)];
   let tokens = 0;
@@ -123,25 +115,6 @@ async function scoreBlock(
     scores.push(...logProbabilities.map((logProbability) => -logProbability));
   }
   return scores;
-}
-
-/** The question's attention to each token in the middle layer; earlier layers mostly attend to repeated words. */
-async function attention(
-  { engine, kv, signal }: BlockContext,
-  { state, header, rest: { suffix, question } }: JoinedBlocks,
-): ReturnType<Score> {
-  const layers = Math.floor(state.layout.layers / 2) + 1;
-  const part = await engine.firstLayers(layers, { queries: true, signal });
-  await using session = await part.openSession('selection of tokens', { signal });
-  const cells = firstLayers(state, layers);
-  await session.importCells(kv.repeatHeads(cells, requireCells(part).layout.heads), { signal });
-  const ids = suffix.slice(0, Math.max(question.end, engine.capabilities.leastTokens));
-  await session.evaluate(ids, { signal });
-  const memories = state.positions.length;
-  const range = { start: memories + question.start, end: memories + question.end };
-  using queries = await session.exportCells(range, { signal });
-  const scores = kv.attention(queries, cells, header.positions.length);
-  return { scores, model: 'first-layers', tokens: ids.length, layers };
 }
 
 /** Evaluates the tokens of a range again, after the cells before it. @param state contiguous */

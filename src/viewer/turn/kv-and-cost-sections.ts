@@ -78,6 +78,7 @@ export function kvSummary({ prefill, tokens, account }: AnsweredDisplayTurn): st
     `${tokens.kvResident} cells filled`,
     `${account.built} tokens built in this turn`,
     prefill.evicted === undefined ? '' : `memory tokens evicted by ${prefill.evicted}`,
+    account.repaired === undefined ? '' : `${account.repaired} of them repaired`,
     prefill.keptAs === undefined ? '' : `stored as ${prefill.keptAs}`,
     isJoined ? `joined in ${formatNumber(prefill.joinMs, 2)} ms` : '',
     isJoined && prefill.recomputedTokens > 0 ? `${prefill.recomputedTokens} tokens recomputed` : '',

@@ -73,7 +73,7 @@ function makesAlike(arm: ArmTraits, other: ArmTraits): boolean {
 /** True if the data allow a difference: a cache needs a recurring set, `full` more memories than are retrieved. */
 function canDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns): boolean {
   if (Object.keys(arm.settings).length > 0) return settingCanMatter(arm, nearest, { own, others });
-  if (arm.evict !== undefined) return mostKept(others) > 0 && !arm.evict.endsWith(':0');
+  if (arm.evict !== undefined) return mostKept(others) > 0 && evictsSome(arm);
   // It evaluates only what follows the memories.
   if (arm.external === true) return mostKept(own) > 0;
   // A share of 0 recomputes nothing.
@@ -116,11 +116,16 @@ function settingCanMatter(
     positions: makingDiffers && most > 1,
     temperature: makingDiffers && most > 0,
     run: makingDiffers && most > 1,
+    repair: most > 0 && evictsSome(arm),
     // Changes when KV is computed, not the cells.
     built: false,
     share: false,
   };
   return differingSettings(arm, nearest).some((name) => canMatter[name]);
+}
+
+function evictsSome({ evict = 'random:0' }: ArmTraits): boolean {
+  return !evict.endsWith(':0');
 }
 
 function mostKept(turns: Turns): number {

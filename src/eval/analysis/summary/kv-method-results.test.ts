@@ -30,7 +30,7 @@ describe('the method of an arm', () => {
   it('is tested against as many tokens drawn at random, of the same blocks and by the same settings', () => {
     const random = ['dki-random:.15', 'dki-random:.3', 'dki-random:ranked:.3', 'dki-random:.3@context=previous'];
     const runs = ['dki-random:.3@run=16', 'dki-random:ranked:.3@run=16@budget=all'];
-    const evicting = ['dki-evict-random:.5', 'dki-blocks-evict-random:.5'];
+    const evicting = ['dki-evict-random:.5', 'dki-blocks-evict-random:.5', 'dki-blocks-evict-knorm:.5@repair=1:random'];
     const controls = traitsOf(...random, ...runs, ...evicting);
     const control = (name: string) => randomControl(traitsOf(name)[0]!, [...traitsOf(name), ...controls])?.name;
     const tested = {
@@ -41,6 +41,7 @@ describe('the method of an arm', () => {
       'dki-ranked:.3@budget=all': 'dki-random:ranked:.3@run=16@budget=all',
       'dki-evict-knorm:.5': 'dki-evict-random:.5',
       'dki-blocks-evict-knorm:.5': 'dki-blocks-evict-random:.5',
+      'dki-blocks-evict-knorm:.5@repair=1': 'dki-blocks-evict-knorm:.5@repair=1:random',
     };
     expect(Object.keys(tested).map(control)).toEqual(Object.values(tested));
     const others = ['rag', 'dki-blocks', 'dki-link:4', 'dki-first:1', 'dki-first:.5', 'dki-cacheblend:.3@run=8'];

@@ -85,13 +85,18 @@ function outcomeOfTest(pAdjusted: number | null, users: number, isGain: boolean)
   return isGain ? 'better' : 'worse';
 }
 
+/** Stored bytes of the memories that a turn injects, without the header; null if it injects none. */
+export function memoryBytes({ prefill, account }: AnsweredResult): number | null {
+  if (prefill?.memoryLines === undefined || account.resident === 0) return null;
+  return (prefill.sizeBytes * prefill.memoryLines.cells) / account.resident;
+}
+
 /** Stored bytes per memory token, pooled over turns, so that long memories weigh more; null if no KV is stored. */
 function bytesPerToken(turns: Turns): number | null {
   let [bytes, tokens] = [0, 0];
-  for (const { prefill, account } of turns) {
-    if (prefill?.memoryLines === undefined || account.resident === 0) continue;
-    bytes += (prefill.sizeBytes * prefill.memoryLines.cells) / account.resident;
-    tokens += prefill.memoryLines.tokens;
+  for (const turn of turns) {
+    bytes += memoryBytes(turn) ?? 0;
+    tokens += memoryBytes(turn) === null ? 0 : turn.prefill!.memoryLines!.tokens;
   }
   return tokens === 0 ? null : bytes / tokens;
 }
@@ -156,8 +161,16 @@ export function describeMethod(arm: ArmTraits): Method {
   return { method, kind: arm.evict === undefined ? 'recomputed' : 'evicted', budget: number };
 }
 
-/** The arm that selects as many random tokens, settings alike; undefined if none ran, or all or none are selected. */
+/**
+ * The arm that selects as many random tokens, or repairs as many random blocks, settings alike; undefined if none ran, or all or none
+ * are selected.
+ */
 export function randomControl(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits | undefined {
+  const { repair } = arm.settings;
+  if (repair !== undefined) {
+    const ofRandom = JSON.stringify({ ...arm.settings, repair: `${repair}:random` });
+    return arms.find(({ base, settings }) => base === arm.base && JSON.stringify(settings) === ofRandom);
+  }
   const { rule = 'link', number = 'all' } = selectionRule(arm) ?? {};
   const leavesNothing = ['0', '1', 'all'].includes(number);
   if (leavesNothing || rule.startsWith('random') || rule === 'link') return undefined;

@@ -1,9 +1,10 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { type Eviction, parseEviction } from '../../../kv/eviction-rule-and-share.ts';
+import { type Eviction, parseEviction, seesQuestion } from '../../../kv/eviction-rule-and-share.ts';
+import type { TokenId } from '../../../engine/token-id.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { PrefillRecord, StoreType } from '../../../store/records/prefill-record.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
-import type { TurnRecord } from '../../../store/records/turn-record.ts';
+import type { AnsweredTurn, TurnRecord } from '../../../store/records/turn-record.ts';
 import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { type PrefixParts, questionRange } from '../../../systems/prompt/build-prompt.ts';
 import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
@@ -41,18 +42,17 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
   const refuse = (why: string, hint: string): BenchError =>
     new BenchError('not-reproduced', `the turn of item ${itemId}, arm ${arm} cannot be computed again: ${why}`, hint);
   if (turn.state === 'failed') throw refuse('it failed, and has no answer', 'choose a turn that was answered');
-  const { prompt, prefill, account, answer, observed } = turn;
+  const { prompt, prefill, answer, observed } = turn;
   if (prefill !== null && 'file' in prefill) {
     throw refuse(`its KV came from the file ${prefill.file}`, 'choose a turn whose KV the bench computed');
   }
   const ids = prompt.segments.flatMap(({ tokenIds }) => tokenIds);
+  if (dependsOnQuestions(turn)) {
+    throw refuse('questions chose the tokens of its KV', 'choose a turn of an arm that evicts by tokens alone');
+  }
   if (isRedacted(ids)) throw refuse('its prompt was not stored (--no-text)', 'run the bench again, without --no-text');
-  // With eviction, a cell may hold another token in each head. Its id is unknown, so that hashes differ anyway.
-  const isForeign =
-    prefill?.evicted === undefined ? hashIds(ids) !== observed.sequenceSha256 : observed.firstForeignToken !== null;
-  // A session with shared positions, or with sink tokens in front of blocks, holds other ids than the prompt by design.
-  const isComparable = !account.sharesPositions && !keepsSinks(prefill);
-  if (isComparable && isForeign) throw refuse('its token ids differ from those in the session', 'run the bench again');
+  if (hasForeignTokens(turn, ids))
+    throw refuse('its token ids differ from those in the session', 'run the bench again');
   return {
     userId: turn.userId,
     segments: prompt.segments,
@@ -64,6 +64,22 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
     generatedTokens: answer.tokenIds.length,
     nextTokens: observed.nextTokens,
   };
+}
+
+function hasForeignTokens({ prefill, account, observed }: AnsweredTurn, ids: readonly TokenId[]): boolean {
+  // A session with shared positions, or with sink tokens in front of blocks, holds other ids than the prompt by design.
+  if (account.sharesPositions || keepsSinks(prefill)) return false;
+  // With eviction, a cell may hold another token in each head. Its id is unknown, so that hashes differ anyway.
+  return prefill?.evicted === undefined
+    ? hashIds(ids) !== observed.sequenceSha256
+    : observed.firstForeignToken !== null;
+}
+
+/** True if the turn's question, or an earlier one, chose the tokens of its memories. */
+function dependsOnQuestions({ account, prefill }: AnsweredTurn): boolean {
+  return (
+    account.repaired !== undefined || (prefill?.evicted !== undefined && seesQuestion(parseEviction(prefill.evicted)))
+  );
 }
 
 export function memoryIds({ segments }: StoredSequence): string[] {

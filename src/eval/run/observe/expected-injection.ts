@@ -5,6 +5,7 @@ import type { TurnObservation } from '../../../store/records/turn-observation.ts
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
 import { isPreference } from '../../../systems/prompt/memory-lines.ts';
+import { parseRepair, repairedBlocks } from '../../../systems/prefill/repaired-blocks.ts';
 import { questionRange } from '../../../systems/prompt/build-prompt.ts';
 
 /** What an arm had to inject, derived from its prompt, not from its report. No lines if there is nothing to inject. */
@@ -52,11 +53,22 @@ export function exactTokens(
   return lastExactCut(capabilities, header.length + lines.flat().length);
 }
 
+/** Indexes of the memories whose blocks must be whole, by the arm's `@repair`. @param given ids of the memories, best first */
+export function repairedMemories(
+  { settings: { repair } }: Pick<ArmTraits, 'settings'>,
+  { memoryIds, suffix }: Pick<InjectedParts, 'memoryIds' | 'suffix'>,
+  given: readonly string[],
+): ReadonlySet<number> | undefined {
+  if (repair === undefined) return undefined;
+  const ranks = memoryIds.map((memoryId) => given.indexOf(memoryId));
+  return repairedBlocks(parseRepair(repair), ranks, suffix);
+}
+
 /** Counts what a turn must inject. Eviction, kept sinks and exact cuts change the number of cells. */
 export function expectedInjection(
   arm: ArmTraits,
   parts: InjectedParts,
-  turn: Parameters<typeof exactTokens>[2],
+  turn: Parameters<typeof exactTokens>[2] & { readonly given: readonly string[] },
 ): Pick<TurnObservation, 'injectableMemories' | 'injectableTokens' | 'injectableCells' | 'remainderTokens'> {
   const { prefill, evict, making } = arm;
   const { header, lines, memories } = parts;
@@ -70,6 +82,9 @@ export function expectedInjection(
   if (evict === undefined || lines.length === 0) return found;
   const [, ratio] = evict.split(':');
   const units = prefill === 'prefix' ? [lines.flat()] : lines;
-  const left = units.map(({ length }) => Math.max(1, Math.floor(length * (1 - Number(ratio)))));
+  const repaired = repairedMemories(arm, parts, turn.given);
+  const left = units.map(({ length }, unit) =>
+    repaired?.has(unit) === true ? length : Math.max(1, Math.floor(length * (1 - Number(ratio)))),
+  );
   return { ...found, injectableCells: left.reduce((sum, cells) => sum + cells, header.length) };
 }

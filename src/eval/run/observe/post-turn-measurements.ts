@@ -102,7 +102,11 @@ export class PostTurnMeasurements {
     const { logProbabilities } = score.gold;
     const given = { ...memories, item, language, reserveTokens, windowTokens: engine.info.contextTokens };
     const observed: ObservedTurn['observed'] = {
-      ...expectedInjection(arm, parts, { alpha: turnAlpha(arm, response), capabilities: engine.capabilities }),
+      ...expectedInjection(arm, parts, {
+        alpha: turnAlpha(arm, response),
+        capabilities: engine.capabilities,
+        given: memories.memories.map(({ memoryId }) => memoryId),
+      }),
       sequenceSha256: hashIds(sessionTokens),
       sequenceTokens: sessionTokens.length,
       firstForeignToken:

@@ -4,6 +4,8 @@ import { norm, innerProduct } from '../../../base/inner-product.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { EvictionName, EvictionRule } from '../../../store/records/prefill-record.ts';
 import { type CellMaker, evaluatedBehind, evaluatedBehindStored, type ExpectedParts } from './expected-cells.ts';
+import type { InjectedParts } from '../observe/expected-injection.ts';
+import { questionAttention } from './recomputed-tokens-proof.ts';
 import { type CellBound, movedCell, type Float64Cell, restoredCells, scaledCell, wrongCells } from './float64-cells.ts';
 
 /** Scores may differ by this much if their terms are added in another order. */
@@ -14,7 +16,13 @@ export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | '
   readonly prefill: 'prefix' | 'blocks';
   readonly evict: EvictionName;
   readonly alpha: number;
+  /** Indexes of the memories whose blocks must be whole. */
+  readonly repaired?: ReadonlySet<number> | undefined;
+  /** For each eviction, the prompt behind the memories in the turn that made it, if the rule sees the question. */
+  readonly askedFor?: readonly (PromptRest | undefined)[];
 }
+
+export type PromptRest = Pick<InjectedParts, 'suffix' | 'question'>;
 
 /** What one eviction chose from: cells as evaluated and as placed, the cells found, and the index of the first. */
 interface Unit {
@@ -23,6 +31,8 @@ interface Unit {
   readonly placed: readonly Float64Cell[];
   readonly cells: readonly Float64Cell[];
   readonly first: number;
+  /** Scores that the question gave all heads; undefined if each head has scores of its own. */
+  readonly asked: ScoreRange | undefined;
 }
 
 type Part = 'keys' | 'values';
@@ -43,11 +53,18 @@ interface HeadVectors {
 /** The least and the greatest score of each token that rounding allows. */
 type ScoreRange = readonly { readonly low: number; readonly high: number }[];
 
-export function cellsLeft({ header, lines, prefill, evict }: Omit<EvictedParts, 'alpha'>): number {
-  return unitTokens({ lines, prefill }).reduce((sum, { length }) => sum + tokensLeft(evict, length), header.length);
+export function cellsLeft({ header, evict, repaired, ...parts }: Omit<EvictedParts, 'alpha'>): number {
+  return unitTokens(parts).reduce(
+    (sum, { length }, unit) => sum + (repaired?.has(unit) === true ? length : tokensLeft(evict, length)),
+    header.length,
+  );
 }
 
-function unitTokens({ lines, prefill }: Pick<EvictedParts, 'lines' | 'prefill'>): readonly (readonly TokenId[])[] {
+/** The tokens that each eviction chose from. */
+export function unitTokens({
+  lines,
+  prefill,
+}: Pick<EvictedParts, 'lines' | 'prefill'>): readonly (readonly TokenId[])[] {
   return prefill === 'prefix' ? [lines.flat()] : lines;
 }
 
@@ -65,15 +82,17 @@ export async function wrongEviction(
   found: readonly Float64Cell[],
   tolerance: Tolerance,
 ): Promise<string | null> {
-  const { header, prefill, keptAs = 'f16', evict, alpha } = parts;
+  const { header, prefill, keptAs = 'f16', evict, alpha, repaired, askedFor } = parts;
   const { rotary, layout } = maker.cells;
   const wanted = cellsLeft(parts);
   if (found.length !== wanted) return `${found.length} cells in place of ${wanted}`;
-  const front = restoredCells(await evaluatedBehind(maker, [], header), keptAs, layout);
+  const isWhole = (unit: number): boolean => repaired?.has(unit) === true;
+  const evaluated = await evaluatedBehind(maker, [], header);
+  const front = restoredCells(evaluated, keptAs, layout);
   const wrong = wrongCells(found.slice(0, header.length), front, tolerance);
   if (wrong !== null) return wrong;
   let [first, distance] = [header.length, 0];
-  for (const ids of unitTokens(parts)) {
+  for (const [unit, ids] of unitTokens(parts).entries()) {
     const built =
       prefill === 'prefix'
         ? (await evaluatedBehind(maker, [], [...header, ...ids])).slice(header.length)
@@ -81,8 +100,12 @@ export async function wrongEviction(
     const placed = restoredCells(built, keptAs, layout).map((cell) =>
       scaledCell(movedCell(cell, cell.position + distance, rotary, layout), alpha),
     );
-    const cells = found.slice(first, first + tokensLeft(evict, ids.length));
-    const broken = wrongUnit({ ids, built, placed, cells, first }, evict, layout, tolerance);
+    const cells = found.slice(first, first + (isWhole(unit) ? ids.length : tokensLeft(evict, ids.length)));
+    // A prefix is evaluated and scored before it is stored, blocks behind the header as it is stored.
+    const seen = [...(prefill === 'prefix' ? evaluated : front), ...built];
+    const rest = isWhole(unit) ? undefined : askedFor?.[unit];
+    const asked = await attentionScores(maker, seen, rest && { ...rest, headerTokens: header.length }, tolerance);
+    const broken = wrongUnit({ ids, built, placed, cells, first, asked }, evict, layout, tolerance);
     if (broken !== null) return broken;
     first += cells.length;
     distance += ids.length;
@@ -91,7 +114,7 @@ export async function wrongEviction(
 }
 
 function wrongUnit(
-  { ids, built, placed, cells, first }: Unit,
+  { ids, built, placed, cells, first, asked }: Unit,
   evict: EvictionName,
   { layers, heads, headDimension }: CellMaker['cells']['layout'],
   tolerance: Tolerance,
@@ -108,7 +131,8 @@ function wrongUnit(
       const own = (numbers: Float64Array) => numbers.subarray(head * headDimension, (head + 1) * headDimension);
       const vectors = (part: Part): Float64Array[] => built.map((cell) => own(cell[part][layer]!));
       const headVectors = { keys: vectors('keys'), values: vectors('values'), keyError, valueError };
-      const scores = evictionScores(evict, headVectors, left, draw);
+      const isAnyKept = left === ids.length;
+      const scores = asked ?? (isAnyKept ? ids.map(() => exactly(0)) : evictionScores(evict, headVectors, left, draw));
       const isSame = (part: Part, cell: number, token: number): boolean => {
         const expected = placed[token]![part][layer]!;
         const other = own(expected);
@@ -183,7 +207,27 @@ function evictionScores(evict: EvictionName, head: HeadVectors, left: number, dr
     }
     case 'lagkv':
       return lagScores(head);
+    case 'snapkv':
+      throw new RangeError('a rule that sees the question was given none');
   }
+}
+
+/** Scores of the question's attention, as a mean over five neighbours: those beyond the ends count as 0. Undefined without a question. */
+async function attentionScores(
+  maker: CellMaker,
+  cells: readonly Float64Cell[],
+  rest: Parameters<typeof questionAttention>[2] | undefined,
+  { deeper }: Tolerance,
+): Promise<ScoreRange | undefined> {
+  if (rest === undefined) return undefined;
+  const { scores, tolerance } = await questionAttention(maker, cells, rest, deeper);
+  const shares = scores.slice(rest.headerTokens).map(Math.exp);
+  return shares.map((_, token) => {
+    const near = [-2, -1, 0, 1, 2].map((step) => shares[token + step] ?? 0);
+    const mean = near.reduce((sum, share) => sum + share) / near.length;
+    // The tolerance is of the logarithm, and of the difference between two scores.
+    return { low: mean * Math.exp(-tolerance / 2), high: mean * Math.exp(tolerance / 2) };
+  });
 }
 
 function lagScores({ keys, values, keyError, valueError }: HeadVectors): ScoreRange {

@@ -18,12 +18,14 @@ import {
   selectedPositions,
 } from './expected-cells.ts';
 import { type CellBound, float64Cells, wrongCells } from './float64-cells.ts';
-import { cellsLeft, wrongEviction } from './evicted-tokens-proof.ts';
+import { cellsLeft, type PromptRest, wrongEviction } from './evicted-tokens-proof.ts';
 import { countPositions, wrongSelection, wrongShare } from './recomputed-tokens-proof.ts';
 
 export interface InjectedTurn {
   readonly prefill: PrefillName;
   readonly evict: EvictionName | undefined;
+  readonly repaired: ReadonlySet<number> | undefined;
+  readonly askedFor: readonly (PromptRest | undefined)[];
   readonly session: EngineSession;
   readonly parts: InjectedParts & ExpectedParts;
   readonly alpha: number;
@@ -51,10 +53,17 @@ export async function wrongInjection(maker: CellMaker, turn: InjectedTurn): Prom
 
 async function wrongEvictedTurn(
   maker: CellMaker,
-  { prefill: name, session, parts, alpha, bound, isExact }: InjectedTurn,
+  { prefill: name, session, parts, alpha, bound, isExact, repaired, askedFor }: InjectedTurn,
   evict: EvictionName,
 ): Promise<string | null> {
-  const evicted = { ...parts, prefill: name === 'prefix' ? name : ('blocks' as const), evict, alpha };
+  const evicted = {
+    ...parts,
+    prefill: name === 'prefix' ? name : ('blocks' as const),
+    evict,
+    alpha,
+    repaired,
+    askedFor,
+  };
   const count = cellsLeft(evicted);
   // Behind the memories, each token has one cell.
   const behind = session.tokens.length - parts.header.length - parts.lines.flat().length;

@@ -15,7 +15,7 @@ const RANK_APART = 1e6;
 
 type ScoredParts = ExpectedParts & Pick<InjectedParts, 'suffix' | 'question'>;
 
-/** Scores of tokens by position. Those of the header and the first memory are ignored: no rule may select them. */
+/** Scores of tokens by position. Those of the header and the first memory are ignored: no rule may select them to be recomputed. */
 interface TokenScores {
   readonly scores: readonly number[];
   /** Scores that differ by no more than this may be in either order. */
@@ -33,7 +33,10 @@ const scorers: Readonly<Record<ScoredSelection['by'], Scorer>> = {
   cacheblend: (...given) => deviations(1, 2, ...given),
   informative: surprises,
   'ranked-informative': surprisesByRank,
-  query: questionAttention,
+  query: async (maker, { header, lines, making, keptAs, ...rest }, rounding) => {
+    const joined = await expectedCells(maker, 'blocks', { header, lines, making, keptAs }, 1);
+    return questionAttention(maker, joined, { ...rest, headerTokens: header.length }, rounding);
+  },
 };
 
 /** Describes why recomputed positions lack the largest scores; null if they have them. @param rounding relative error */
@@ -169,15 +172,18 @@ async function surprisesByRank(maker: CellMaker, parts: ExpectedParts, rounding:
   return { scores: scores.map((score, at) => score - RANK_APART * (ranked[at - header.length] ?? 0)), tolerance };
 }
 
-/** ln of the question's attention to each memory token in the middle layer, averaged over question tokens and heads. */
-async function questionAttention(
+/**
+ * ln of the question's attention to each memory token in the middle layer, averaged over question tokens and heads.
+ * @param joined header and memories, contiguous
+ */
+export async function questionAttention(
   maker: CellMaker,
-  { header, lines, making, keptAs, suffix, question }: ScoredParts,
+  joined: readonly Float64Cell[],
+  { headerTokens, suffix, question }: Pick<InjectedParts, 'suffix' | 'question'> & { readonly headerTokens: number },
   rounding: number,
 ): Promise<TokenScores> {
   const { options } = maker;
   const middle = Math.floor(maker.cells.layout.layers / 2);
-  const joined = await expectedCells(maker, 'blocks', { header, lines, making, keptAs }, 1);
   const part = await maker.engine.firstLayers(middle + 1, { ...options, queries: true });
   const { layout } = part.capabilities.cells!;
   await using session = await part.openSession('proof of a selection', options);
@@ -192,7 +198,7 @@ async function questionAttention(
   const attention = joined.map(() => 0);
   for (const [at, query] of queries.entries()) {
     const logits = keys.map((own, cell) =>
-      cell < header.length ? -Infinity : innerProduct(query, own[at % layout.heads]!) / root,
+      cell < headerTokens ? -Infinity : innerProduct(query, own[at % layout.heads]!) / root,
     );
     const largest = Math.max(...logits);
     const powers = logits.map((logit) => Math.exp(logit - largest));

@@ -6,13 +6,15 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits, PrefillName } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
-import { exactTokens, injectedParts, turnAlpha } from '../observe/expected-injection.ts';
+import { exactTokens, type InjectedParts, injectedParts, repairedMemories, turnAlpha } from '../observe/expected-injection.ts'; // prettier-ignore
 import { type AnsweredInSession, answeringSession } from '../observe/post-turn-measurements.ts';
 import { type ScorerParts, withTurnState } from '../observe/likelihood-scorer.ts';
 import { FreshCells } from './expected-cells.ts';
 import { type CellBound, ROUNDING } from './float64-cells.ts';
 import type { TurnSample } from './turn-sample.ts';
 import { wrongInjection } from './injection-proof.ts';
+import { type PromptRest, unitTokens } from './evicted-tokens-proof.ts';
+import { parseEviction, seesQuestion } from '../../../kv/eviction-rule-and-share.ts';
 
 /** Tokens of a wholly evaluated prompt that are evaluated again in front of the answer. */
 const MIN_SUFFIX = 2;
@@ -32,6 +34,9 @@ export class TurnProver {
   #itemId: string | undefined;
   /** Arms and cache outcomes of the first user that were proven. */
   readonly #first = new Set<string>();
+  /** Prompts behind the memories in the turns that evicted tokens by a question, by arm and tokens of the eviction. */
+  readonly #evictedFor = new Map<string, PromptRest>();
+  #userId: string | undefined;
 
   /** @param selfTest differences that the engine itself makes, from which the tolerance of cells follows */
   constructor(parts: ScorerParts & { engine: Engine }, sample: TurnSample, selfTest: CellsSelfTest | undefined) {
@@ -48,6 +53,7 @@ export class TurnProver {
     turn: AnsweredInSession,
     options: CallOptions,
   ): Promise<Pick<TurnObservation, 'sameAgain' | 'wrongCells'>> {
+    this.#noteQuestion(arm, item, turn);
     if (!this.#sample.has(arm, item, repeat) && !this.#isFirst(arm, item, turn)) return {};
     if (this.#itemId !== item.itemId) this.#fresh.forget();
     this.#itemId = item.itemId;
@@ -57,6 +63,19 @@ export class TurnProver {
       ...(hasAnswer ? { sameAgain: await this.#generatesAgain(turn, options) } : {}),
       ...('wrong' in verdict ? { wrongCells: verdict.wrong } : {}),
     };
+  }
+
+  /** Remembers the question for which a turn evicts, since what is left is kept for later ones. */
+  #noteQuestion(arm: ArmTraits, { userId }: DatasetItem, { response }: AnsweredInSession): void {
+    if (this.#userId !== userId) this.#evictedFor.clear();
+    this.#userId = userId;
+    const { prefill } = response.trace;
+    if (arm.evict === undefined || !seesQuestion(parseEviction(arm.evict)) || prefill === null) return;
+    const parts = injectedParts(arm, response);
+    const origins = prefill.strategy === 'prefix' ? [prefill.origin] : prefill.blocks.map(({ origin }) => origin);
+    evictionKeys(arm, parts).forEach((key, unit) => {
+      if (origins[unit] === 'computed') this.#evictedFor.set(key, parts);
+    });
   }
 
   #isFirst({ name, injects }: ArmTraits, item: DatasetItem, { response }: AnsweredInSession): boolean {
@@ -77,6 +96,13 @@ export class TurnProver {
     if (test === undefined || 'missing' in test) return { unproven: 'the self-test did not measure cells' };
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
+    const repaired = repairedMemories(arm, parts, given);
+    const askedFor = evictionKeys(arm, parts).map((key) => this.#evictedFor.get(key));
+    const isUnknown = (rest: PromptRest | undefined, unit: number) =>
+      rest === undefined && repaired?.has(unit) !== true;
+    if (arm.evict !== undefined && seesQuestion(parseEviction(arm.evict)) && askedFor.some(isUnknown)) {
+      return { unproven: 'tokens were evicted for a question that was asked before this process began' };
+    }
     const { prefill: record, account } = turn.response.trace;
     const alpha = turnAlpha(arm, turn.response);
     const wrong = await wrongInjection(
@@ -84,6 +110,8 @@ export class TurnProver {
       {
         prefill: arm.prefill,
         evict: arm.evict,
+        repaired,
+        askedFor,
         session: answeringSession(turn),
         parts: { ...parts, making: arm.making, keptAs: arm.settings.store, ranks },
         alpha,
@@ -117,6 +145,12 @@ export class TurnProver {
       isSame(suffix.slice(Math.max(0, cut - prefixPositions))),
     );
   }
+}
+
+/** Names each eviction of a turn: all memories together, or one by one. */
+function evictionKeys({ name, prefill }: ArmTraits, { lines }: Pick<InjectedParts, 'lines'>): string[] {
+  const units = unitTokens({ lines, prefill: prefill === 'prefix' ? prefill : 'blocks' });
+  return units.map((ids) => JSON.stringify([name, ids]));
 }
 
 /** Tolerance: the error of rounding, or twice the difference that the self-test measured if that is larger. */
