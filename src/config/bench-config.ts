@@ -22,10 +22,11 @@ export const suiteNames = [
   'length',
   'edit',
   'reuse',
+  'multi-turn',
 ] as const;
 
 /** Suites that run only by name: they are not part of `all`. */
-export const suitesByNameOnly: readonly SuiteName[] = ['length', 'edit', 'reuse'];
+export const suitesByNameOnly: readonly SuiteName[] = ['length', 'edit', 'reuse', 'multi-turn'];
 
 export type SuiteName = (typeof suiteNames)[number];
 

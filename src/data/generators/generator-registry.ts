@@ -2,6 +2,7 @@ import { coherenceData } from './coherence-data.ts';
 import { contextData } from './context-data.ts';
 import { coreferenceData } from './coreference-data.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
+import { multiTurnData } from './multi-turn-data.ts';
 import { makeRecallDataset } from './recall-data.ts';
 import { retrievalData } from './retrieval-data.ts';
 import { rulerData } from './ruler.ts';
@@ -29,6 +30,7 @@ export const generators: readonly DatasetGenerator[] = [
   ...coreferenceData,
   retrievalData,
   ...scalingData,
+  ...multiTurnData,
   { ...rulerData, suites: questionSuites },
 ];
 

@@ -23,6 +23,7 @@ import { designEffects } from './summary/metric-estimates.ts';
 import { contrastResults } from './summary/planned-contrast.ts';
 import { judgeNotes, judgeResults } from './summary/judge-results.ts';
 import { hasRandomControls, methodResults } from './summary/kv-method-results.ts';
+import { multiTurnResults } from './summary/multi-turn-results.ts';
 import {
   answerPrefixNotes,
   boundNotes,
@@ -37,6 +38,7 @@ import { unknownQuality, clearScores } from './unknown-quality.ts';
 
 /** This suite always has the table of methods; other suites have it if they ran a random control. */
 const METHODS_SUITE: SuiteName = 'methods';
+const MULTI_TURN_SUITE: SuiteName = 'multi-turn';
 
 export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunResults {
   const { seed, probes, plan } = run;
@@ -79,6 +81,7 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
     ...(run.suite === METHODS_SUITE || hasRandomControls(arms)
       ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, split, seed }) }
       : {}),
+    ...multiTurnPart(run, () => multiTurnResults(shown, arms, metrics.primary)),
     ...(contrast === undefined ? {} : { contrast }),
     ...(judge === undefined ? {} : { judge }),
     comparisons: compareArms(shown, arms, {
@@ -90,6 +93,13 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
     }),
     checks: checkRun(run, { answered, failed: redacted.failed }, metrics),
   };
+}
+
+function multiTurnPart(
+  { suite }: Pick<EndedRun, 'suite'>,
+  results: () => RunResults['multiTurn'] & {},
+): Pick<RunResults, 'multiTurn'> {
+  return suite === MULTI_TURN_SUITE ? { multiTurn: results() } : {};
 }
 
 /** The measurements of the suite, with leak matrices of the isolation probe unless the weights are random. */

@@ -2,6 +2,7 @@ import { type SuiteName, suiteNames, suitesByNameOnly } from '../../config/bench
 import { coherenceData } from '../../data/generators/coherence-data.ts';
 import { contextData } from '../../data/generators/context-data.ts';
 import { coreferenceData } from '../../data/generators/coreference-data.ts';
+import { multiTurnData } from '../../data/generators/multi-turn-data.ts';
 import { scalingData } from '../../data/generators/scaling-data.ts';
 import { withSetting } from '../../systems/arms/arm-name.ts';
 import { measureEdit } from '../run/measure/measure-edit.ts';
@@ -181,6 +182,23 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     requires: ['cells', 'checkpoints'],
     measure: async (context) => ({ reuse: await measureReuse(context) }),
     timesAreResults: true,
+  },
+  // Table 17. English alone, since small models that are not ours answer Chinese questions poorly.
+  'multi-turn': {
+    question:
+      'several questions on one context: what an earlier turn evicted and a later one needs, with and without repair',
+    arms: [
+      ...['rag', 'rag-cached', 'dki', 'dki@store=q8_0', 'dki@store=q4_0', 'dki-blocks', 'dki-blocks@store=q4_0'],
+      ...['random', 'knorm', 'snapkv'].flatMap((rule) => [`dki-evict-${rule}:.5`, `dki-blocks-evict-${rule}:.5`]),
+      // Of twelve memories of some twenty tokens, two whole ones and half of the others take as many bytes as three fifths of all.
+      ...['knorm', 'snapkv'].flatMap((rule) => {
+        const evicted = `dki-blocks-evict-${rule}:.5`;
+        return [`dki-blocks-evict-${rule}:.4`, `${evicted}@repair=2`, `${evicted}@repair=2:random`];
+      }),
+    ],
+    data: multiTurnData.filter(({ language }) => language === 'en'),
+    // All memories of a user, so that the context stays the same.
+    defaults: { topK: 1000 },
   },
 };
 

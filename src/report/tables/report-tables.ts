@@ -9,6 +9,7 @@ import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, re
 import { editTable } from './edit-table.ts';
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { latencyTable } from './latency-table.ts';
+import { multiTurnTable } from './multi-turn-table.ts';
 import { lengthBreakEvenTable, lengthTable } from './length-tables.ts';
 import { leakTable, servingTable, storageTable } from './storage-leakage-serving-tables.ts';
 import { methodsByRankTable, methodsTable } from './methods-cost-quality-tables.ts';
@@ -80,6 +81,7 @@ const paperTables: readonly PaperTable[] = [
   { name: '15', suite: 'edit', draw: measured('edit', editTable) },
   { name: '16', suite: 'reuse', draw: measured('reuse', reuseTable) },
   { name: '16b', suite: 'reuse', draw: measured('reuse', reuseMapTable) },
+  { name: '17', suite: 'multi-turn', draw: multiTurnTable },
   { name: 'F2', suite: 'scaling', draw: latencyScalingTable },
   { name: 'F3', suite: 'scaling', draw: recallScalingTable },
 ];

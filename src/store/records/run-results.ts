@@ -367,6 +367,18 @@ export const methodResults = object({
 export type EvidenceRank = (typeof evidenceRanks)[number];
 export type MethodResults = z.output<typeof methodResults>;
 
+/** One arm of suite `multi-turn`, over all turns on the contexts. Quality by turn is in `conditions`. */
+export const multiTurnResults = object({
+  arm: z.string(),
+  /** Mean bytes of the memories' KV in a prompt, as stored, without the header; null for text. */
+  promptBytes: z.number().nullable(),
+  /** Mean evicted tokens that came back with their whole blocks; null for arms that repair none. */
+  repairedTokens: z.number().nullable(),
+  /** The primary metric on the last turn minus that on the first, paired by user; null where it is not known. */
+  change: object(paired).nullable(),
+});
+export type MultiTurnResults = z.output<typeof multiTurnResults>;
+
 /**
  * The results of a run: the document that `results.json` and `--json` hold, and from which tables and figures are
  * drawn. Every number is computed from the stored turns of the run.
@@ -384,6 +396,8 @@ export const runResults = object({
   measured: measured.nullable(),
   /** Only in suite `methods`. */
   methods: list(methodResults).exactOptional(),
+  /** Only in suite `multi-turn`. */
+  multiTurn: list(multiTurnResults).exactOptional(),
   /** Only if the data plan one. */
   contrast: contrastResults.exactOptional(),
   /** Only with `--judge`. */

@@ -1,0 +1,46 @@
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { MultiTurnResults } from '../../../store/records/run-results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
+import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
+import { countUsers, mean, type Pair, perItem } from '../statistics/observations.ts';
+import { asDifference, gain, pooledEffect } from '../statistics/paired-quality.ts';
+import { memoryBytes } from './kv-method-results.ts';
+
+/** What each arm keeps of one context over its turns, and the change from the first turn to the last. */
+export function multiTurnResults(
+  answered: Turns,
+  arms: readonly ArmTraits[],
+  primary: MetricDefinition,
+): MultiTurnResults[] {
+  const conditions = new Set(answered.flatMap(({ item }) => item.condition ?? []));
+  const [first, last] = [Math.min(...conditions), Math.max(...conditions)];
+  return arms.map(({ name }) => {
+    const turns = turnsOfArm(answered, name);
+    const bytes = turns.flatMap((turn) => memoryBytes(turn) ?? []);
+    const repaired = turns.flatMap(({ account }) => account.repaired ?? []);
+    return {
+      arm: name,
+      promptBytes: bytes.length === 0 ? null : mean(bytes),
+      repairedTokens: repaired.length === 0 ? null : mean(repaired),
+      change: change(turns, primary, { first, last }),
+    };
+  });
+}
+
+/** The last turn minus the first, paired by user; null without pairs. */
+function change(turns: Turns, metric: MetricDefinition, { first, last }: Record<'first' | 'last', number>) {
+  const valuesOn = (condition: number) =>
+    perItem(
+      turns.filter(({ item }: AnsweredResult) => item.condition === condition),
+      metric.of,
+    );
+  const before = new Map(valuesOn(first).map(({ userId, value }) => [userId, value]));
+  const pairs = valuesOn(last).flatMap(({ userId, value }): Pair[] => {
+    const b = before.get(userId);
+    return b === undefined ? [] : [{ userId, a: value, b }];
+  });
+  if (first >= last || pairs.length === 0) return null;
+  const difference = asDifference(gain(pairs, metric, pooledEffect([pairs])), metric);
+  return { ...difference, n: pairs.length, users: countUsers(pairs) };
+}
