@@ -1,12 +1,12 @@
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { TrafficEstimate } from '../tables/estimate-table.ts';
-import { type ArmsWithTraits, armEncoding } from './arm-encoding.ts';
-import { quantity } from './figure-parts.ts';
+import { type ArmsWithTraits, asLines, curveEncoding } from './arm-encoding.ts';
+import { layer, quantity } from './figure-parts.ts';
 
 /** The times to the first token of all turns, sorted, a curve for each arm. */
 export function estimateFigure({ trace, model, arms }: TrafficEstimate, traits: ArmsWithTraits): Figure {
-  const { color, strokeDash } = armEncoding(
+  const { color, shape, strokeDash } = curveEncoding(
     traits,
     arms.map(({ arm }) => arm),
   );
@@ -14,13 +14,12 @@ export function estimateFigure({ trace, model, arms }: TrafficEstimate, traits: 
   return {
     id: 'estimate',
     title: `Estimated time to first token: ${trace.name} on ${model}`,
-    key: `The turns of each arm, sorted by time to first token: ${trace.name} on ${model}.`,
+    key: `The turns of each arm, sorted by estimated time: ${trace.name} on ${model}.`,
     description: `Estimated times to the first token, by share of the turns. Medians: ${words.join('; ')}.`,
     data: arms.flatMap(({ arm, percentilesMs }) => percentilesMs.map((ms, percent) => ({ arm, percent, ms }))),
     spec: {
       width: PANEL_WIDTH,
       height: 200,
-      mark: { type: 'line', interpolate: 'monotone' },
       encoding: {
         x: { field: 'percent', ...quantity('Share of the turns, %', { domain: [0, 100] }, { tickCount: 5 }) },
         y: {
@@ -31,9 +30,11 @@ export function estimateFigure({ trace, model, arms }: TrafficEstimate, traits: 
             { grid: true, tickCount: 5, format: ',.2~r' },
           ),
         },
-        color,
-        strokeDash,
       },
+      layer: [
+        { transform: asLines, mark: 'line', encoding: { color, strokeDash } },
+        layer('datum.percent % 10 === 5', { type: 'point', filled: true, size: 36 }, { color, shape }),
+      ],
     },
   };
 }

@@ -30,7 +30,7 @@ export function estimateTable({ trace, model, arms, breakEven, assumed }: Traffi
         title: 'Time to first token',
         columns: [
           countColumn('p50', 'p50 (ms)', median),
-          countColumn('p95', 'p95 (ms)', ({ percentilesMs }) => percentilesMs[95]!),
+          countColumn('p95', 'p95 (ms)', ({ percentilesMs }) => (trace.counts.turns < 100 ? null : percentilesMs[95])),
           numberColumn('ratio', 'mean × rag', ({ meanMs }) => meanMs / arms[0]!.meanMs, 2),
           numberColumn('pays', 'pays from turn', ({ arm, paysFromTurn }) =>
             arm === 'rag' ? null : paysFromTurn === null ? textCell('never') : textCell(groupedNumber(paysFromTurn)),
