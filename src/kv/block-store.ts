@@ -28,7 +28,9 @@ export interface BlockDisk<File> extends Pick<
   KvStore,
   'reject' | 'discard' | 'countRejected' | 'forgetMemory' | 'clear' | 'stats'
 > {
+  /** Finds a block; undefined if it has none, or a damaged one. */
   findBlock(userId: string, key: string): Promise<(AboutKv & { readonly bytes: File }) | undefined>;
+  /** Stores a block, then evicts down to the bound. */
   keepBlock(about: OwnedKv, bytes: File): Promise<void>;
 }
 
