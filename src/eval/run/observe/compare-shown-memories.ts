@@ -22,6 +22,8 @@ const MIN_SHARE = 0.5;
 /** Upper bounds: the lines around the memories, and the label of one. */
 const FRAME_TOKENS = 16;
 const LABEL_TOKENS = 2;
+/** A number that is no answer: `[2] …`. */
+const LABEL = /^\s*\[\d+\] /;
 const AROUND_MEMORIES: readonly PromptSegment['role'][] = ['memory', 'memoryHeader', 'memoryFooter'];
 
 /** Compares the memories in a prompt with those that the arm was given, by id and by text. */
@@ -55,7 +57,7 @@ export function compareShownMemories(
     elsewhere: memoriesElsewhere(given, prompt.segments),
     ...(given.order === undefined ? {} : { misplaced: misplacedMemories(given.order, shown) }),
     own: shown.filter(isOwn).length,
-    holdsGold: shown.some(({ text }) => golds.some((gold) => holdsWords(text, gold, language))),
+    holdsGold: shown.some(({ text }) => golds.some((gold) => holdsWords(text.replace(LABEL, ''), gold, language))),
   };
 }
 
