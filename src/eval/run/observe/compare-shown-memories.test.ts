@@ -5,7 +5,12 @@ import { compareShownMemories } from './compare-shown-memories.ts';
 
 /** Whether a prompt with one memory, labelled as given, holds the answer "two". */
 function holdsGold(content: string, label = '[1] '): boolean {
-  const item = { answer: 'two', acceptedAnswers: ['2'] } as unknown as DatasetItem;
+  const item = {
+    query: 'How many dogs?',
+    history: [],
+    answer: 'two',
+    acceptedAnswers: ['2'],
+  } as unknown as DatasetItem;
   const memory = { memoryId: 'donor-1', content, score: 1, metadata: {} };
   const segment = {
     role: 'memory',
