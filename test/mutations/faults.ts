@@ -383,8 +383,8 @@ export const faults: readonly Fault[] = [
   ...faultsIn('recomputation', 'src/systems/prefill/joined-blocks-prefill.ts', [
     {
       name: 'ranks are places in the prompt',
-      find: 'rank: parts.ranked.indexOf(parts.lines[index]!.memoryId),',
-      replace: 'rank: index,',
+      find: 'const ranks = parts.lines.map(({ memoryId }) => parts.ranked.indexOf(memoryId));',
+      replace: 'const ranks = parts.lines.map((_, index) => index);',
       run: ['--arms', 'rag,dki-ranked:.5'],
     },
     {
@@ -580,14 +580,6 @@ export const faults: readonly Fault[] = [
   ]),
   ...faultsIn('report', 'src/report/verdict-sentences.ts', [
     {
-      name: 'undecided arms are called kept',
-      find: 'const having = planned.filter((one) => one.verdict === verdict);',
-      replace:
-        "const having = planned.filter((one) => one.verdict === verdict || (verdict === 'kept' && one.verdict === 'undecided'));",
-      run: false,
-      tests: REPORTS,
-    },
-    {
       name: 'a and b are exchanged in the sentence of costs',
       find: 'const [own, other] = [formatNumber(means.a, 1), formatNumber(means.b, 1)];',
       replace: 'const [own, other] = [formatNumber(means.b, 1), formatNumber(means.a, 1)];',
@@ -609,25 +601,34 @@ export const faults: readonly Fault[] = [
       tests: REPORTS,
     },
   ]),
-  ...faultsIn('report', 'src/report/headline.ts', [
+  ...faultsIn('report', 'src/report/verdict-wording.ts', [
     {
-      name: 'the share kept is the share lost',
-      find: '(((right - losses) / right) * 100, 1)',
-      replace: '((losses / right) * 100, 1)',
+      name: 'undecided arms are called kept',
+      find: "if (verdict === 'kept') return",
+      replace: "if (verdict === 'kept' || verdict === 'undecided') return",
       run: false,
       tests: REPORTS,
     },
     {
       name: 'losses and gains are exchanged',
-      find: '(lost ${losses} of ${right}, gained ${wins}: ${verdict})',
-      replace: '(lost ${wins} of ${right}, gained ${losses}: ${verdict})',
+      find: "${delta < 0 ? 'loses' : 'gains'}",
+      replace: "${delta < 0 ? 'gains' : 'loses'}",
       run: false,
       tests: REPORTS,
     },
     {
+      name: 'the bounds of a loss are exchanged',
+      find: 'value < 0 ? [-value, -to, -from] : parts',
+      replace: 'value < 0 ? [-value, -from, -to] : parts',
+      run: false,
+      tests: REPORTS,
+    },
+  ]),
+  ...faultsIn('report', 'src/report/headline.ts', [
+    {
       name: 'fewer tokens are called more',
-      find: "${own < other ? 'fewer' : 'more'}",
-      replace: "${own > other ? 'fewer' : 'more'}",
+      find: "${tokens < others ? 'fewer' : 'more'}",
+      replace: "${tokens > others ? 'fewer' : 'more'}",
       run: false,
       tests: REPORTS,
     },
@@ -655,8 +656,8 @@ export const faults: readonly Fault[] = [
   ...faultsIn('report', 'src/report/tables/arm-results-table.ts', [
     {
       name: 'hits and misses are exchanged in table 1',
-      find: "countColumn('hits', 'hits', ({ turns }) => turns.hit),",
-      replace: "countColumn('hits', 'hits', ({ turns }) => turns.miss),",
+      find: "ownTurns('hits', 'hit'),",
+      replace: "ownTurns('hits', 'miss'),",
       run: false,
       tests: REPORTS,
     },
