@@ -6,7 +6,9 @@ import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 const folder = temporaryFolder();
 const dkiBench = (...words: string[]) => runProcess([...program, ...words], { cwd: folder.path });
 
-beforeAll(() => dkiBench('bench', '--limit', '8', '--arms', 'none,rag,dki-blocks', '--run', 'small', '--quiet'));
+beforeAll(() =>
+  dkiBench('bench', '--users', '10', '--limit', '8', '--arms', 'none,rag,dki-blocks', '--run', 'small', '--quiet'),
+);
 
 it('computes leave-one-out attribution, shows it, and keeps it for the next time', async () => {
   const turn = ['--run', 'small', '--arm', 'rag,dki-blocks'];

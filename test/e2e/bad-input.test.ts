@@ -95,7 +95,18 @@ it('a run with a judge that is not there, or refuses the key, ends before its fi
     ],
     [server.address, 'refuses access (401)\n  hint: correct DKI_BENCH_JUDGE_KEY\n'],
   ] as const) {
-    const words = ['--judge-model', 'grader', '--judge', address, '--limit', '8', '--arms', 'none,rag'];
+    const words = [
+      '--judge-model',
+      'grader',
+      '--judge',
+      address,
+      '--users',
+      '10',
+      '--limit',
+      '8',
+      '--arms',
+      'none,rag',
+    ];
     const ended = await host.run('bench', ...words, '--quiet', '--db', 'judged.sqlite');
     expectMistake(ended, `error: judge ${address}/v1/chat/completions: ${why}`);
   }

@@ -38,7 +38,7 @@ it.each([
 });
 
 describe('a run', () => {
-  const few = ['--limit', '8', '--arms', 'none,rag,dki', '--out', 'reports'];
+  const few = ['--users', '10', '--limit', '8', '--arms', 'none,rag,dki', '--out', 'reports'];
   let interrupted: Ended;
   let json: Ended;
   let results: RunResults;
@@ -114,7 +114,20 @@ describe('a run', () => {
   });
 
   it('is refused where the open model shows that an option cannot be met, and leaves nothing behind', async () => {
-    const words = ['bench', '--limit', '8', '--arms', 'rag', '--reserve', '2048', '--out', 'none', '--quiet'];
+    const words = [
+      'bench',
+      '--users',
+      '10',
+      '--limit',
+      '8',
+      '--arms',
+      'rag',
+      '--reserve',
+      '2048',
+      '--out',
+      'none',
+      '--quiet',
+    ];
     expectMistake(await dkiBench(words), 'error: --reserve 2048: not smaller than the window of 2048 tokens\n');
     expect(existsSync(join(folder, 'none'))).toBe(false);
   });

@@ -47,15 +47,12 @@ it('a run says before its first turn what it plans and what it can show, and in 
   const { contrast: found } = JSON.parse(readFileSync(folder.file('reports/first/results.json'), 'utf8')) as RunResults;
   expect(found).toMatchObject({ planned: { ...contrast, discordance: 0.3 }, before: { items: [20, 10] } });
   if (found!.found.state !== 'measured') throw new Error('the contrast is absent');
-  const text = run.stdout.replaceAll(/\n +/g, ' ');
-  expect(text).toMatch(
-    /^- Planned contrast, \(dki-blocks − rag\) on names minus the same on towns, by contains: \S+ \[/m,
-  );
-  expect(run.stdout).toContain('Planned contrast, by model');
+  const text = run.stdout.replaceAll('\n', ' ');
+  expect(text).toMatch(/ Planned contrast, \(dki-blocks − rag\) on names minus the same on towns, by contains: \S+ \[/);
 });
 
 it('a run without the arm says at the end that the contrast is absent', () => {
-  const text = twice.stdout.replaceAll(/\n +/g, ' ');
+  const text = twice.stdout.replaceAll('\n', ' ');
   expect(text).toContain('by contains: not measured (no turn of dki-blocks).');
 });
 

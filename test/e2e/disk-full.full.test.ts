@@ -6,7 +6,7 @@ import { expectMistake } from '../fixtures/program-host.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
-const few = ['--limit', '8', '--arms', 'rag,rag-cached,dki', '--quiet'];
+const few = ['--users', '10', '--limit', '8', '--arms', 'rag,rag-cached,dki', '--quiet'];
 
 /** Runs a script of `sh` beside a small disk at `./disk`; in it `bench` is the verb of that name. */
 function besideDisk(folder: TestFolder, size: string, script: string): Promise<Ended> {

@@ -35,7 +35,7 @@ it('a run on a model and an embedder of the hub fetches them with its progress, 
   await using server = await HubServer.start(await hubFiles(), { token: 'a-secret' });
   use(server, folder.file('cache'));
   const models = ['--model', 'hf:org/tiny/q8/tiny.gguf', '--embedder', 'hf:org/embed', '--template', 'chat'];
-  const words = ['bench', ...models, '--arms', 'rag,dki', '--limit', '8', '--json'];
+  const words = ['bench', ...models, '--arms', 'rag,dki', '--users', '10', '--limit', '8', '--json'];
   const first = await runProcess([...program, ...words], { cwd: folder.path });
   expect(first.stderr.match(/ of .* MiB · org\//g)!.length).toBeGreaterThan(1);
   expect(first.stderr).toMatch(/ 100 % of \d\.\d MiB · org\/tiny\/q8\/tiny\.gguf/);

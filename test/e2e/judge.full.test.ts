@@ -8,7 +8,7 @@ import { program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
-const few = ['--limit', '8', '--arms', 'none,rag'];
+const few = ['--users', '10', '--limit', '8', '--arms', 'none,rag'];
 
 it('is stopped while a judge is silent, and goes on without asking a turn again', async () => {
   using folder = new TestFolder();

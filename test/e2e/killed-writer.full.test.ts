@@ -82,7 +82,7 @@ describe('a process that is killed', () => {
 
   it('in runs on one KV store leaves nothing that a later run would stumble over', async () => {
     using folder = new TestFolder();
-    const arms = ['--limit', '8', '--arms', 'rag,dki,dki-blocks', '--quiet', '--kv-store', 'kv'];
+    const arms = ['--users', '10', '--limit', '8', '--arms', 'rag,dki,dki-blocks', '--quiet', '--kv-store', 'kv'];
     const bench = [...program, 'bench', ...arms];
     for (const run of ['killed-0', 'killed-1']) await killedRun([...bench, '--run', run], folder);
     const last = await runProcess([...bench, '--run', 'last', '--json'], { cwd: folder.path });

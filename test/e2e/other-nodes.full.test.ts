@@ -57,7 +57,7 @@ const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platf
 it('are refused in one line where they are older', async () => {
   const node = join(installed(TOO_OLD), 'node_modules', nodePackage, 'bin', 'node');
   expectMistake(
-    await runProcess([node, join(root, 'dist/cli/main.js'), 'bench', '--limit', '8']),
+    await runProcess([node, join(root, 'dist/cli/main.js'), 'bench', '--users', '10', '--limit', '8']),
     /^error: this is Node 20\.[\d.]+, and dki-bench needs Node 22\.14 or newer\n/,
   );
 });

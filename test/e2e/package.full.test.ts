@@ -10,7 +10,7 @@ const folder = realpathSync(temporaryFolder().path);
 beforeAll(() => installPackage(packPackage(folder), folder));
 
 it('installed from its tarball in an empty folder, it benches', async () => {
-  const words = ['npx', '--no-install', 'dki-bench', 'bench', '--limit', '8', '--json'];
+  const words = ['npx', '--no-install', 'dki-bench', 'bench', '--users', '10', '--limit', '8', '--json'];
   const { code, stdout, stderr } = await runProcess(words, { cwd: folder });
   expect(code, stderr).toBe(0);
   const { run, arms, checks } = JSON.parse(stdout) as RunResults;

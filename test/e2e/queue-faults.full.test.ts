@@ -13,7 +13,7 @@ import { QueueRuns } from '../fixtures/queue-run.ts';
 import { program, type RunningProcess } from '../fixtures/run-process.ts';
 
 /** KV of which some must go to the disk. */
-const options = ['--limit', '12', '--arms', 'rag,rag-cached,dki', '--kv-bytes', '32KiB'];
+const options = ['--users', '10', '--limit', '12', '--arms', 'rag,rag-cached,dki', '--kv-bytes', '32KiB'];
 /** A user has five turns or so: this ends one of them in the middle. */
 const INTO_A_TURN_MS = 150;
 

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 let runs: QueueRuns;
 beforeAll(async () => {
-  runs = await QueueRuns.start(['--limit', '12', '--arms', 'none,rag,rag-cached,dki']);
+  runs = await QueueRuns.start(['--users', '10', '--limit', '12', '--arms', 'none,rag,rag-cached,dki']);
   // Nobody asks its users.
   expect(await runs.plan('none')).toMatchObject({ code: 0 });
 });

@@ -12,7 +12,7 @@ const boundKib = 400;
 
 it('two runs at once on one KV store and one database both end well, within the bound of the store', async () => {
   using folder = new TestFolder();
-  const words = ['--limit', '8', '--arms', names.join(), '--quiet', '--json'];
+  const words = ['--users', '10', '--limit', '8', '--arms', names.join(), '--quiet', '--json'];
   const shared = [...words, '--kv-store', 'kv', '--kv-bytes', `${boundKib}KiB`];
   const ended = await Promise.all(
     ['one', 'two'].map((run) => runProcess([...program, 'bench', ...shared, '--run', run], { cwd: folder.path })),

@@ -39,7 +39,7 @@ function storedTurns(name: string): number {
 
 describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
   const name = `by-${signal.toLowerCase()}`;
-  const words = ['--limit', '16'];
+  const words = ['--users', '10', '--limit', '16'];
 
   it('ends the load with nothing begun', async () => {
     const { code, stderr, heededMs } = await interrupted([...words, '--run', name], 'loading model', 0, signal);

@@ -7,7 +7,7 @@ import { hasRedisServer, RedisServer } from '../fixtures/redis-server.ts';
 import { failedChecks, smallConfig, TestFolder } from '../model/bench-fixture.ts';
 import { answeredTurns } from '../model/finished-run.ts';
 
-const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', limit: '16' };
+const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', users: '10', limit: '16' };
 
 const turnsIn = (folder: TestFolder) => answeredTurns(smallConfig(folder), 'tiered');
 

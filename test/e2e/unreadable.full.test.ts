@@ -8,7 +8,7 @@ import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 /** Rights mean nothing to root, who lets another user run the bench. */
 const stranger = process.getuid?.() === 0 ? 65534 : undefined;
-const few = ['--limit', '8', '--arms', 'rag,dki', '--quiet'];
+const few = ['--users', '10', '--limit', '8', '--arms', 'rag,dki', '--quiet'];
 
 const folder = temporaryFolder();
 let unstartable: string | undefined;

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const HEEDED_MS = 2000;
-const options = ['--limit', '16', '--arms', 'none,rag,rag-cached,dki'];
+const options = ['--users', '10', '--limit', '16', '--arms', 'none,rag,rag-cached,dki'];
 
 const folder = temporaryFolder();
 beforeAll(async () => {

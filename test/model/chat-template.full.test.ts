@@ -12,7 +12,13 @@ describe('all arms in the chat template of the model', () => {
     using folder = new TestFolder();
     const arms =
       'none,oracle,full,rag,rag-cached,dki,dki-resident,dki-blocks,dki-blocks@built=ahead,dki-link:4,dki-parallel,dki-hybrid,dki-gated,rag-twin,dki-wrong,rag@template=plain';
-    const config = smallConfig(folder, { arms, model: 'random:tiny-qwen2-chat', template: 'chat', limit: '16' });
+    const config = smallConfig(folder, {
+      arms,
+      model: 'random:tiny-qwen2-chat',
+      template: 'chat',
+      users: '10',
+      limit: '16',
+    });
     results = (await runBench(config))[0]!;
     const promptOf = (arm: string) => answeredTurns(config, results.run.name, arm)[0]!.prompt.finalPrompt;
     prompts = new Map(['rag', 'dki', 'rag@template=plain'].map((arm) => [arm, promptOf(arm)]));

@@ -126,7 +126,7 @@ describe('the checks', () => {
   });
 
   it('prove cells on a run whose prompts never have two memories', async () => {
-    const cells = checkOf(await run({ arms: 'rag,dki,dki-blocks', topK: '1', limit: '6' }), 'cells');
+    const cells = checkOf(await run({ arms: 'rag,dki,dki-blocks', topK: '1', users: '10', limit: '6' }), 'cells');
     expect([cells.status, cells.evidence]).toEqual(['passed', expect.stringMatching(/turns of dki, dki-blocks/)]);
   });
 

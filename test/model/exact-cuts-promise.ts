@@ -9,7 +9,7 @@ const arms = 'rag,rag-cached,dki,dki-resident,dki-blocks';
 export async function expectExactArms(type: string, threads: number): Promise<void> {
   using folder = new TestFolder();
   const model = `random:small-llama:${type}`;
-  const flags = { model, arms, threads: String(threads), limit: '8', run: 'exact', contextTokens: '1024' };
+  const flags = { model, arms, threads: String(threads), users: '10', limit: '8', run: 'exact', contextTokens: '1024' };
   const config = smallConfig(folder, flags);
   const [results] = await runBench(config);
   const proven = ['numerical parity', 'token accounting', 'token identity', 'answers', 'cells'];

@@ -6,7 +6,7 @@ import { RunRepository } from '../../src/store/run-repository.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 import { answeredTurns } from './finished-run.ts';
 
-const flags = { arms: 'none,rag', limit: '8', run: 'broken' };
+const flags = { arms: 'none,rag', users: '10', limit: '8', run: 'broken' };
 
 /** Ends a run with an error after so many turns, or at the start of another phase. */
 const breakingAt = (turns: number, ofPhase: Progress['phase'] = 'turns'): BenchHooks => ({
@@ -40,7 +40,13 @@ it('a run that ended in an error before its first turn is failed', async () => {
 it('a resumed user finds no KV of the process that was interrupted, in a shared store either', async () => {
   using folder = new TestFolder();
   const caches = async (run: 'broken' | 'whole', kvStore: string): Promise<unknown[]> => {
-    const config = smallConfig(folder, { arms: 'rag,rag-cached,dki', limit: '8', run, kvStore: folder.file(kvStore) });
+    const config = smallConfig(folder, {
+      arms: 'rag,rag-cached,dki',
+      users: '10',
+      limit: '8',
+      run,
+      kvStore: folder.file(kvStore),
+    });
     if (run === 'whole') await runBench(config);
     else {
       await expect(runBench(config, breakingAt(8))).rejects.toThrow('the display broke');

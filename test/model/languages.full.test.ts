@@ -61,7 +61,9 @@ describe('a run that asks users of two languages', () => {
 });
 
 it('a run of one language has one row for it, which repeats the whole, and shows none', async () => {
-  const [alone] = await runBench(smallConfig(folder, { dataset: chinese, run: 'zh', arms: 'none,rag', limit: '8' }));
+  const [alone] = await runBench(
+    smallConfig(folder, { dataset: chinese, run: 'zh', arms: 'none,rag', users: '5', limit: '8' }),
+  );
   expect(alone!.run.dataset).toMatchObject({ name: 'hand-zh', users: 5 });
   expect(alone!.run.dataset).not.toHaveProperty('parts');
   expect(alone!.run.settings['dataset']).toEqual(['hand-zh.jsonl']);

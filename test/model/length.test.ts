@@ -9,7 +9,13 @@ import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 it('suite length measures every way at every length that fits, goes on where it was interrupted, and evaluates nothing but the query behind stored KV', async () => {
   using folder = new TestFolder();
-  const config = smallConfig(folder, { suite: 'length', lengths: '48,96,1000000', limit: '1', run: 'lengths' });
+  const config = smallConfig(folder, {
+    suite: 'length',
+    lengths: '48,96,1000000',
+    users: '10',
+    limit: '1',
+    run: 'lengths',
+  });
   const broken = runBench(config, {
     onProgress: ({ phase, done }) => {
       if (phase === 'measure' && done === 1) throw new Error('the display broke');

@@ -6,7 +6,7 @@ import { passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 it('an arm that takes blocks of another arm is charged as if it ran alone', async () => {
   using folder = new TestFolder();
   const bench = async (run: string, arms: string) => {
-    const config = smallConfig(folder, { arms, run, limit: '4' });
+    const config = smallConfig(folder, { arms, run, users: '10', limit: '4' });
     const [results] = await runBench(config);
     const turns = answeredTurns(config, run, 'dki-link:4');
     const facts = turns.map(({ itemId, answer, tokens, account, scores }) => {

@@ -18,7 +18,7 @@ import { answeredTurns } from './finished-run.ts';
 const arms = ['oracle', 'rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel'];
 const run = 'pages';
 const folder = temporaryFolder();
-const config = smallConfig(folder, { suite: 'main', run, limit: '8', arms: arms.join(',') });
+const config = smallConfig(folder, { suite: 'main', run, users: '10', limit: '8', arms: arms.join(',') });
 await runBench(config);
 const database = openDatabase({ path: config.db });
 const turns = answeredTurns(config, run).map(({ itemId: item, arm, repeat, turn }) =>

@@ -267,7 +267,7 @@ export const faults: readonly Fault[] = [
       name: 'rag-cached is not emptied between repeats',
       find: 'async reset(): Promise<void> {\n    this.#tree.clear();',
       replace: 'async reset(): Promise<void> {',
-      run: ['--repeats', '2', '--limit', '12'],
+      run: ['--repeats', '2', '--users', '10', '--limit', '12'],
     },
     {
       name: 'rag-cached caches every other turn',
@@ -280,7 +280,7 @@ export const faults: readonly Fault[] = [
       name: 'stores are not emptied between repeats',
       find: 'for (const { system, recorder } of arms) await recorder.declared(() => system.reset());',
       replace: '',
-      run: ['--repeats', '2', '--limit', '12'],
+      run: ['--repeats', '2', '--users', '10', '--limit', '12'],
     },
   ]),
   ...faultsIn('reuse', 'src/systems/retrieval-counts.ts', [
@@ -321,7 +321,7 @@ export const faults: readonly Fault[] = [
       name: 'a reset keeps the KV of an exact prefix',
       find: '    this.#resident = undefined;\n    await this.#options.store.clear();',
       replace: '    this.#resident = undefined;',
-      run: ['--repeats', '2', '--limit', '12'],
+      run: ['--repeats', '2', '--users', '10', '--limit', '12'],
     },
   ]),
 

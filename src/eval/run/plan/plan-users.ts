@@ -82,7 +82,8 @@ export function drawUsers({ parts }: Pick<RunDatasets, 'parts'>, settings: DrawS
   const users = withItems.flat();
   const { limit, seed } = settings;
   const count = userCount(users, settings);
-  const orders = withItems.map((own) => alternatingKinds(new SeededRandom(seed).shuffled(own)));
+  const isSmall = settings.users === undefined && count < MIN_USERS;
+  const orders = withItems.map((own) => alternatingKinds(new SeededRandom(seed).shuffled(own), isSmall));
   const drawn = new Set(inTurn(orders).slice(0, count));
   const items = limit === undefined ? undefined : Math.ceil(limit / count);
   return users.filter((user) => drawn.has(user)).map((user) => ({ ...user, items: user.items.slice(0, items) }));
@@ -101,11 +102,12 @@ function userCount(users: readonly DatasetUser[], { limit, users: wanted }: Draw
   return Math.min(users.length, most, Math.max(MIN_USERS, Math.ceil(limit / itemsPerUser)));
 }
 
-/** Users of each kind in turn, those with few memories first: a small draw holds every kind, and retrieved sets that repeat. */
-function alternatingKinds(users: readonly DatasetUser[]): DatasetUser[] {
+/** Users of each kind in turn, so that a small draw holds every kind. @param isSmall the kind with fewest memories first, whose retrieved sets repeat */
+function alternatingKinds(users: readonly DatasetUser[], isSmall: boolean): DatasetUser[] {
   const kinds = Map.groupBy(users, (user) => user.kind ?? '');
+  const byName = [...kinds.keys()].sort().map((kind) => kinds.get(kind)!);
   const fewest = (own: readonly DatasetUser[]) => Math.min(...own.map(({ memories }) => memories.length));
-  return inTurn([...kinds.values()].sort((a, b) => fewest(a) - fewest(b)));
+  return inTurn(isSmall ? byName.sort((a, b) => fewest(a) - fewest(b)) : byName);
 }
 
 function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
