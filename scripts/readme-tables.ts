@@ -21,6 +21,7 @@ import { renderMarkdown } from '../src/render/table-markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
 import { ablationTable } from '../src/report/tables/ablation-tables.ts';
 import { armResultsTable } from '../src/report/tables/arm-results-table.ts';
+import { ladderTable } from './ladder-table.ts';
 import { chosenMethod, methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
 import {
   type BareTable,
@@ -162,6 +163,9 @@ function editsTable(runs: readonly RunResults[]): string {
 /** Suite `edit`. */
 const editReports = ['edit/recall-base'];
 
+/** The same questions on models of different sizes. */
+const ladderReports = ['ladder/smollm2-135m'];
+
 /** Suite `length` on real models. */
 const lengthReports = ['length/smollm2-135m'];
 
@@ -180,6 +184,12 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     cost: () => bareTable(costTable, REAL_MODEL),
     musique: () => bareTable(publicSetTable, `${REAL_MODEL}-musique`),
     locomo: () => bareTable(publicSetTable, `${REAL_MODEL}-locomo`),
+  },
+  'docs/ladder.md': {
+    ladder: () => {
+      const runs = ladderReports.map(readResults);
+      return bare(ladderTable(runs), runs);
+    },
   },
   'docs/methods/README.md': {
     methods: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods`),
