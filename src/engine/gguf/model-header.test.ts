@@ -25,6 +25,7 @@ test('reads shape, rotation and frequency factors of a llama model', () => {
     vocabularySize: 3,
     layers: 2,
     parts: 1,
+    heads: 4,
     kvHeads: 2,
     headDimension: 8,
     valueDimension: 8,

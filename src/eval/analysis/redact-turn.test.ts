@@ -78,7 +78,7 @@ test('the part that results are computed from is hidden alike', () => {
 
 /** Fields that stay: ids, names of classes, hashes. */
 const STAY =
-  'state itemId userId arm memoryId memoryIds id relation category phrasing userKind strategy key code warnings ' +
+  'state itemId userId arm memoryId memoryIds id relation category phrasing userKind strategy key file code warnings ' +
   'historySha256 sequenceSha256 sha256 foreign altered missing hidden elsewhere misplaced wrongCells evicted own stopTexts language';
 /** Fields that hold texts, or are made of them. */
 const HIDDEN =
