@@ -33,7 +33,7 @@ export function sectionHtml({ id, heading, blocks }: Section): Html {
 }
 
 /** Renders content as HTML: escapes texts, cuts those with a limit, and makes control characters visible. */
-export function contentHtml(content: Content): Html {
+function contentHtml(content: Content): Html {
   return html`${phrases(content).map(phraseHtml)}`;
 }
 
@@ -130,7 +130,7 @@ export function pairsHtml(rows: readonly (readonly [name: string, content: Conte
 }
 
 /** A bar as SVG, hidden from screen readers because its numbers stand beside it as text. */
-export function barHtml(parts: readonly BarPart[]): Html {
+function barHtml(parts: readonly BarPart[]): Html {
   const units = (share: number): string =>
     (Math.round(Math.min(1, Math.max(0, share)) * BAR_UNITS * 10) / 10).toString();
   return html`<svg class="bar" viewBox="0 0 ${BAR_UNITS} 10" preserveAspectRatio="none" aria-hidden="true">

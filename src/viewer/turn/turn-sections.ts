@@ -44,7 +44,7 @@ export function turnSections(turn: AnsweredDisplayTurn, context: TurnContext = {
   ];
 }
 
-export function answerSection(turn: AnsweredDisplayTurn, unjudged: boolean): Section {
+function answerSection(turn: AnsweredDisplayTurn, unjudged: boolean): Section {
   const { answer, item, prompt } = turn;
   const { prefix, thoughtTokens } = answer;
   const most = MAX_BYTES;
@@ -77,7 +77,7 @@ export function goldContent(gold: string | null, most: number): Phrase {
   return gold === null ? { text: 'none: abstaining is right', look: 'soft' } : { text: gold, most };
 }
 
-export function verdict({ scores, unknownQuality }: Pick<AnsweredDisplayTurn, 'scores' | 'unknownQuality'>): Phrase {
+function verdict({ scores, unknownQuality }: Pick<AnsweredDisplayTurn, 'scores' | 'unknownQuality'>): Phrase {
   if (unknownQuality !== null) return { text: `not judged: ${unknownQuality}`, look: 'soft' };
   if (scores.taskSuccess === 1) return { text: '✓ right', look: 'good' };
   const stage = scores.failedStage === null ? '' : `, failed at: ${scores.failedStage}`;
@@ -85,7 +85,7 @@ export function verdict({ scores, unknownQuality }: Pick<AnsweredDisplayTurn, 's
 }
 
 /** The scores of an answer: `contains 1 · token F1 0.67`. */
-export function scoresText({ shownScores }: Pick<AnsweredDisplayTurn, 'shownScores'>): string {
+function scoresText({ shownScores }: Pick<AnsweredDisplayTurn, 'shownScores'>): string {
   return shownScores
     .map(({ label, unit, value }) =>
       unit === '%'
@@ -128,7 +128,7 @@ function probabilityText(value: number | undefined): string {
   return value >= 0.0005 ? value.toFixed(3) : value.toExponential(0);
 }
 
-export function nextSection({ arm, observed }: AnsweredDisplayTurn, other?: AnsweredDisplayTurn): Section {
+function nextSection({ arm, observed }: AnsweredDisplayTurn, other?: AnsweredDisplayTurn): Section {
   const agreement = observed.agreement;
   const likeliest = agreement?.topOne === true ? 'the same likeliest token' : 'another likeliest token';
   const divergence = agreement?.klDivergence === 0 ? '0' : agreement?.klDivergence.toExponential(1);
@@ -168,7 +168,7 @@ export function pairTokens(here: Likely, there: Likely) {
   return [...rows, ...left.map(({ token, probability }) => ({ token, here: undefined, there: probability }))];
 }
 
-export function goldSection({ observed: { goldTokens, goldLogProbability } }: AnsweredDisplayTurn): Section {
+function goldSection({ observed: { goldTokens, goldLogProbability } }: AnsweredDisplayTurn): Section {
   const [id, heading] = ['gold', 'The gold answer, token by token'];
   if (goldLogProbability === null) return { id, heading, blocks: textBlocks('Not judged.', 'soft') };
   const sum = formatNumber(goldLogProbability, 3);
