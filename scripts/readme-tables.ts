@@ -15,6 +15,7 @@ import { quantiles } from '../src/eval/analysis/statistics/estimate-mean.ts';
 import { groupedNumber } from '../src/render/format-number.ts';
 import { atFullLayers, editOutcomes } from '../src/store/records/suite-measurements.ts';
 import { editTable } from '../src/report/tables/edit-table.ts';
+import { reuseTable } from '../src/report/tables/reuse-tables.ts';
 import { lengthText } from '../src/report/tables/length-tables.ts';
 import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/table-markdown.ts';
@@ -166,6 +167,9 @@ const editReports = ['edit/recall-base'];
 /** The same questions on models of different sizes. */
 const ladderReports = ['ladder/smollm2-135m'];
 
+/** Suite `reuse`. */
+const REUSE = 'reuse/recall-base';
+
 /** Suite `length` on real models. */
 const lengthReports = ['length/smollm2-135m'];
 
@@ -199,6 +203,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
   },
   'docs/methods/block-making.md': { settings: () => bareTable(placementInBrief, `${REAL_MODEL}-placement`) },
   'docs/when-it-pays.md': {
+    played: () => bareTable((results) => reuseTable(results, results.measured!.reuse!), REUSE),
     lengths: () => lengthsTable(lengthReports.map(readResults)),
     edits: () => editsTable(editReports.map(readResults)),
   },
