@@ -3,16 +3,9 @@ import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts'
 import { cellBytes, type KvLayout } from '../../../engine/sequence-state.ts';
 import { blockFileBytes } from '../../../kv/block-file.ts';
 import type { ReuseMeasurement } from '../../../store/records/suite-measurements.ts';
-import { type AccessCosts, firstTokenMs } from '../../../systems/simulator/access-costs.ts';
-import {
-  evaluatedTokens,
-  openSimulatedArm,
-  type PromptShape,
-  promptShapes,
-  type SimulatedArmName,
-  simulatedArmNames,
-  type SimulatedMachine,
-} from '../../../systems/simulator/simulated-arms.ts';
+import type { AccessCosts } from '../../../systems/simulator/access-costs.ts';
+import { type PromptShape, promptShapes, type SimulatedMachine } from '../../../systems/simulator/simulated-arms.ts';
+import { estimateTraffic } from '../estimate/estimate-traffic.ts';
 import { summariseTrace } from '../estimate/summarise-trace.ts';
 import type { MeasureContext } from '../suite.ts';
 
@@ -48,11 +41,13 @@ export async function simulateMap(
       const prompts = [...promptShapes(trace)];
       const about = { memoryTokens, memories, repeated: summariseTrace(trace, cellBytes(engine.layout)).repeatedShare };
       for (const room of ['memory', 'disk'] as const) {
-        const machine = machineWith(room, prompts, engine);
-        for (const arm of simulatedArmNames) {
-          signal.throwIfAborted();
-          map.push({ arm, room, ...about, ...(await simulateArm(arm, machine, prompts, costs)) });
-        }
+        signal.throwIfAborted();
+        const estimates = await estimateTraffic(trace, machineWith(room, prompts, engine), costs);
+        map.push(
+          ...estimates.map(({ arm, perTurn, meanMs, hitRate }) => {
+            return { arm, room, ...about, evaluatedTokens: perTurn.evaluated, ms: meanMs, hitRate };
+          }),
+        );
       }
     }
   }
@@ -72,24 +67,6 @@ function machineWith(
     kvBytes: (tokens) => tokens * cellBytes(layout),
     fileBytes: (tokens) => blockFileBytes(layout, tokens),
   };
-}
-
-async function simulateArm(
-  name: SimulatedArmName,
-  machine: SimulatedMachine,
-  prompts: readonly PromptShape[],
-  costs: AccessCosts,
-): Promise<Pick<MapCell, 'evaluatedTokens' | 'ms' | 'hitRate'>> {
-  const arm = openSimulatedArm(name, machine);
-  let [evaluated, ms, hits] = [0, 0, 0];
-  for (const prompt of prompts) {
-    const access = await arm.answer(prompt);
-    evaluated += evaluatedTokens(access);
-    ms += firstTokenMs(access, costs);
-    hits += Number(access.hit);
-  }
-  const turns = prompts.length;
-  return { evaluatedTokens: evaluated / turns, ms: ms / turns, hitRate: hits / turns };
 }
 
 /** Tokens of all different memories and headers of users. */
