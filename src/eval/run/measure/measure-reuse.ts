@@ -36,7 +36,7 @@ export async function measureReuse(context: ServeContext): Promise<ReuseMeasurem
   await using session = await engine.openSession('reuse');
   const opened = { engine, session };
   const measured = { capabilities: engine.capabilities, layout: requireCells(engine).layout };
-  // The prompts of `rag` tell the tokens of each memory, of which there may be more than fit.
+  // `rag` stores nothing; its prompts tell how many tokens the memories have, and so how much room a quarter of them needs.
   const text = await playArm(context, opened, 'rag', { trace, users, maxBytes: config.kvBytes });
   const maxBytes = config.given.includes('kvBytes')
     ? config.kvBytes
