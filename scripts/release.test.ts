@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { releasedChangelog } from './release.ts';
+import { releasedChangelog, releasedCitation } from './release.ts';
 
 const changelog =
   '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A way to say hello.\n\n## [0.1.0] - 2026-01-02\n\n- All.\n';
@@ -18,4 +19,9 @@ describe('the changelog of a release', () => {
   ])('is refused with %s', (_, text, version, message) => {
     expect(() => releasedChangelog(text, version, '2026-03-04')).toThrow(`CHANGELOG.md ${message}`);
   });
+});
+
+it('names the version that is cited', () => {
+  const cited = releasedCitation(readFileSync('CITATION.cff', 'utf8'), '9.8.7', '2031-02-03');
+  expect(cited).toContain('\nversion: 9.8.7\ndate-released: 2031-02-03\n');
 });

@@ -1,8 +1,8 @@
 /**
  * Makes a release on this machine and pushes nothing: `npm run release -- 0.2.0`; with `--dry-run` everything is tried and undone.
  *
- * Tables and licences are drawn anew and must be those of the clean working tree. Then the version stands in package.json, lockfile and
- * changelog, the package is packed, installed in an empty folder and tried there, and all of it is one commit with a tag.
+ * Tables and licences are drawn anew and must be those of the clean working tree. Then the version stands in package.json, lockfile,
+ * changelog and citation, the package is packed, installed in an empty folder and tried there, and all of it is one commit with a tag.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { BenchError } from '../src/base/bench-error.ts';
 import { runScript } from './run-script.ts';
 
-const PREPARED = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
+const PREPARED = ['package.json', 'package-lock.json', 'CHANGELOG.md', 'CITATION.cff'];
 const UNRELEASED = '## [Unreleased]';
 /** Of packed releases; git ignores it. */
 const OUTPUT = 'build';
@@ -37,6 +37,10 @@ export function releasedChangelog(changelog: string, version: string, date: stri
   }
   return `${before!}\n${UNRELEASED}\n\n${heading} - ${date}\n${unreleased}`;
 }
+
+/** CITATION.cff with another version. @param date as `2026-11-24` */
+export const releasedCitation = (citation: string, version: string, date: string): string =>
+  citation.replace(/^version: .*$/m, `version: ${version}`).replace(/^date-released: .*$/m, `date-released: ${date}`);
 
 function run(command: string, ...words: readonly string[]): void {
   try {
@@ -88,12 +92,14 @@ function release(version: string, dryRun: boolean): void {
   requireClean('commit or stash it');
   const today = new Date().toISOString().slice(0, 10);
   const changelog = releasedChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, today);
+  const citation = releasedCitation(readFileSync('CITATION.cff', 'utf8'), version, today);
   for (const page of ['readme-tables', 'licences']) runOwn(page);
   requireClean('pages were drawn anew: look at them, and commit them');
   let done = false;
   try {
     run('npm', 'version', version, '--no-git-tag-version', '--ignore-scripts', '--silent');
     writeFileSync('CHANGELOG.md', changelog);
+    writeFileSync('CITATION.cff', citation);
     const tarball = packed();
     runOwn('check-package', tarball);
     if (dryRun) {
