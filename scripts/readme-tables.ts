@@ -1,6 +1,6 @@
 /**
- * Draws the tables of the README and of pages in `docs` from the reports in the repository: `npx tsx scripts/readme-tables.ts`. Each table is
- * between two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
+ * Draws the tables of the README and of pages in `docs`, and the README's figure of the ladder, from the reports in the repository:
+ * `npx tsx scripts/readme-tables.ts`. Each table is between two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
  */
 import { type Cell, countColumn, estimateCell, formatCell, intervalColumn, type ItemColumn, itemRows, numberCell, numberColumn, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
 import { readFileSync } from 'node:fs';
@@ -22,17 +22,11 @@ import { renderMarkdown } from '../src/render/table-markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
 import { ablationTable } from '../src/report/tables/ablation-tables.ts';
 import { armResultsTable } from '../src/report/tables/arm-results-table.ts';
-import { ladderTable } from './ladder-table.ts';
-import { chosenMethod, methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
-import {
-  type BareTable,
-  costTable,
-  finding,
-  headlineTable,
-  keptTable,
-  publicSetTable,
-  serverTable,
-} from './real-model-tables.ts';
+import { modelSizeFigure } from '../src/report/figures/category-figure.ts';
+import { pictureFile, renderFigure } from '../src/render/figure.ts';
+import { ladderFindings, ladderTable } from './ladder-table.ts';
+import { methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
+import { type BareTable, costTable, keptTable, publicSetTable } from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -173,15 +167,17 @@ const REUSE = 'reuse/recall-base';
 /** Suite `length` on real models. */
 const lengthReports = ['length/smollm2-135m'];
 
+/** The differences by kind of question and size of model: the file and its text. */
+export async function drawModelSizes(): Promise<readonly [path: string, svg: string]> {
+  const arms = ['dki-blocks', 'dki-blocks@context=previous', 'dki-ranked:.3'];
+  const figure = modelSizeFigure(ladderReports.map(readResults), arms)!;
+  return ['reports/ladder/by-model-size.svg', pictureFile(await renderFigure(figure))];
+}
+
 /** The drawing of each table, by document. */
 export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': {
-    finding: () => finding(readResults(REAL_MODEL)),
-    headline: () => bareTable(headlineTable, REAL_MODEL),
-    'chosen method': () =>
-      chosenMethod(readResults(`${REAL_MODEL}-methods-dev-placement`), readResults(`${REAL_MODEL}-methods`)),
-    shipped: () => bareTable(headlineTable, 'reference/main'),
-    server: () => bareTable(serverTable, `${REAL_MODEL}-llama-server`),
+    finding: () => ladderFindings(ladderReports.map(readResults)),
   },
   'docs/real-model.md': {
     kept: () => bareTable(keptTable, REAL_MODEL),
@@ -242,5 +238,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       const file = resolve(root, document);
       await writeText(file, await replaceTables(document, readFileSync(file, 'utf8'), tables));
     }
+    const [path, svg] = await drawModelSizes();
+    await writeText(resolve(root, path), svg);
   });
 }

@@ -2,9 +2,9 @@ import { baselineArm, prefixCacheArm, primaryArm, findComparison } from '../src/
 import { findMetric, primaryMetric } from '../src/report/metric-display.ts';
 import { differenceToBaseline } from '../src/report/tables/table-parts.ts';
 import { verdictText } from '../src/report/tables/arm-comparisons-tables.ts';
-import { countColumn, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
-import { formatInterval, formatNumber, formatRatio } from '../src/render/format-number.ts';
-import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/run-results.ts';
+import { type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
+import { formatRatio } from '../src/render/format-number.ts';
+import type { ArmResults, CostName, RunResults } from '../src/store/records/run-results.ts';
 
 /** A table for a document, whose own words replace caption and notes. */
 export type BareTable = Omit<Table, 'id' | 'caption' | 'notes'>;
@@ -41,23 +41,6 @@ function ratioColumn({ results, rag, cached }: RealRun, to: 'RAG' | 'prefix cach
     const compared = findComparison(results, arm, other.arm, metric);
     return textCell(traits.retrieves === rag.traits.retrieves && compared !== undefined ? formatRatio(compared) : null);
   });
-}
-
-/** Arms of the table that a reader sees first, best quality first. */
-const HEADLINE = ['oracle', 'rag', 'rag-cached', 'dki', 'dki-link:8', 'dki-link:4', 'dki-blocks', 'none'];
-
-/** Quality and cost in one table. */
-export function headlineTable(results: RunResults): BareTable {
-  const run = realRun(results);
-  const shown = HEADLINE.flatMap((name) => results.arms.filter(({ arm }) => arm === name));
-  return armsTable(shown, [
-    run.primary.column(),
-    differenceToBaseline(results, run.primary),
-    tokensColumn('costHit'),
-    ratioColumn(run, 'RAG', 'ttftLogRatio'),
-    ratioColumn(run, 'prefix cache', 'ttftLogRatio'),
-    ratioColumn(run, 'prefix cache', 'ttftLogRatioAll'),
-  ]);
 }
 
 /** The quality of each arm against text: the primary metric, its difference and verdict, and the gold answers in nats. */
@@ -103,44 +86,4 @@ const costColumns = (run: RealRun) => [
 export function costTable(results: RunResults): BareTable {
   const run = realRun(results);
   return armsTable(costlyArms(run), costColumns(run));
-}
-
-/** The cost of each arm on a server, with its quality and the time to first token in milliseconds. */
-export function serverTable(results: RunResults): BareTable {
-  const run = realRun(results);
-  const median = countColumn('ms', 'TTFT, cache hits, median (ms)', ({ costHit }: ArmResults) => costHit?.ttftMs.p50);
-  return armsTable(costlyArms(run), [run.primary.column(), median, ...costColumns(run)]);
-}
-
-/** `13.7 [6.4, 21.6]`, in points. */
-function lossText({ primary }: RealRun, { delta, low, high }: Comparison): string {
-  const { scale, digits } = primary;
-  return formatInterval([-delta * scale, -high * scale, -low * scale], digits);
-}
-
-/** The finding to quote: the loss of joined blocks, the gain by recomputing, the savings of the exact prefix. */
-export function finding(results: RunResults): string {
-  const run = realRun(results);
-  const { rag, cached, dki, primary } = run;
-  const { dataset, model } = results.run;
-  const kept = (arm: string): Comparison => findComparison(results, arm, rag.arm, primary.name)!;
-  const time = (other: ArmResults, metric: CostName): string =>
-    formatRatio(findComparison(results, dki.arm, other.arm, metric)!);
-  const exact = kept(dki.arm);
-  const none = `none, the same on ${exact.n} of ${exact.n} questions`;
-  const unit = primary.differenceUnit;
-  const recomputed = results.arms.flatMap(({ arm }) => {
-    const tokens = /^dki-link:(\d+|all)$/.exec(arm)?.[1];
-    return tokens === undefined ? [] : [`${tokens}: ${lossText(run, kept(arm))}`];
-  });
-  return [
-    `> On \`${model.name}\`, ${dataset.items} questions of ${dataset.users} users, answers lost against text (${primary.label}):`,
-    '>',
-    `> - one **exact KV prefix** (\`${dki.arm}\`): ${exact.verdict === 'identical' ? none : `${lossText(run, exact)} ${unit}`};`,
-    `> - **joined KV blocks** (\`dki-blocks\`): ${lossText(run, kept('dki-blocks'))} ${unit};`,
-    `> - joined, the first k tokens of each block **recomputed** (\`dki-link:k\`), ${unit}: ${recomputed.join('; ')}.`,
-    '>',
-    `> On cache hits the TTFT of the exact prefix is **${time(rag, 'ttftLogRatio')} × that of cold text, ${time(cached, 'ttftLogRatio')} × that`,
-    `> of a prefix cache**; over all turns (hit rate ${formatNumber(100 * dki.hitRate!, 0)} %) ${time(rag, 'ttftLogRatioAll')} and ${time(cached, 'ttftLogRatioAll')}.`,
-  ].join('\n');
 }
