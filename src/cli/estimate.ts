@@ -6,7 +6,7 @@ import { generateTraffic, trafficSchema } from '../data/generators/traffic.ts';
 import { readTrace } from '../data/traces/read-trace.ts';
 import { fileGeometry, type ModelGeometry, shapeGeometry, shapeNames } from '../engine/gguf/model-geometry.ts';
 import { resolveModelFile } from '../engine/gguf/model-file.ts';
-import { breakEven, estimableArms, estimateTraffic } from '../eval/run/estimate/estimate-traffic.ts';
+import { breakEven, estimateTraffic } from '../eval/run/estimate/estimate-traffic.ts';
 import { measuredCosts, writtenCosts } from '../eval/run/estimate/estimated-costs.ts';
 import { summariseTrace } from '../eval/run/estimate/summarise-trace.ts';
 import type { Trace } from '../kv/traffic/trace.ts';
@@ -17,7 +17,7 @@ import { renderTerminal } from '../render/table-terminal.ts';
 import { estimateFigure } from '../report/figures/estimate-figure.ts';
 import { estimateTable, type TrafficEstimate } from '../report/tables/estimate-table.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
-import type { SimulatedMachine } from '../systems/simulator/simulated-arms.ts';
+import { simulatedArmNames, type SimulatedMachine } from '../systems/simulator/simulated-arms.ts';
 import { withExamples } from './options.ts';
 import { terminalPage } from './output.ts';
 
@@ -80,13 +80,13 @@ async function estimate({ json, figure, ...flags }: EstimateFlags): Promise<void
     breakEven: breakEven(machine, costs, summary.meanPromptTokens),
     assumed: [
       ...assumed,
-      `each arm alone has ${flags.ram} of RAM, and ${flags.disk} of disk if it stores memories; rag-cached uses RAM alone`,
+      `each arm alone has ${flags.ram} of RAM, and ${flags.disk} of disk if it uses one`,
       `a token takes ${geometry.kvBytesPerToken} bytes of KV (f16), and KV can be cut after any token`,
       'turns never wait for each other, and retrieval and tokenising take no time',
     ],
   };
   if (figure !== undefined) {
-    const traits = { arms: armRegistry.named(estimableArms(trace), { alpha: 1, gatingThreshold: 0 }) };
+    const traits = { arms: armRegistry.named(simulatedArmNames, { alpha: 1, gatingThreshold: 0 }) };
     await writeFile(figure, pictureFile(await renderFigure(estimateFigure(estimated, traits))));
   }
   process.stdout.write(

@@ -51,6 +51,20 @@ it('finds what each arm would have in its caches', async () => {
   expect((await play('dki-blocks@context=previous', prompts)).evaluated).toEqual([63, 5, 53, 37]);
 });
 
+it('finds the rest of a prefix on disk, of which it has written each token once', async () => {
+  // Memory for one prompt alone.
+  const given = { memoryBytes: 50, diskBytes: 1000 };
+  const prompts = [prompt('ab'), prompt('cd', 1), prompt('ab', 2)];
+  expect((await play('rag-cached', prompts, given)).evaluated).toEqual([47, 39, 39]);
+  const { turns, evaluated, stats } = await play('rag-cached + disk', prompts, given);
+  expect(evaluated).toEqual([47, 39, 7]);
+  // The header is still in memory.
+  expect([turns[2]!.memory, turns[2]!.disk].map(({ tokens }) => tokens)).toEqual([10, 30]);
+  // Three prompts of 47 tokens, without the header and memories that were there.
+  expect(stats.disk).toMatchObject({ sizeBytes: 89, writtenBytes: 89, evicted: 0 });
+  expect(stats.memory.sizeBytes).toBeLessThanOrEqual(50);
+});
+
 it('puts memories that were retrieved more often first where the order is stable', async () => {
   const prompts = [prompt('ab'), prompt('ba', 1), prompt('cab', 2)];
   expect((await play('rag-cached@order=stable', prompts)).evaluated).toEqual([47, 7, 23]);

@@ -87,6 +87,7 @@ export interface SimulatedMachine {
   readonly policy?: EvictionPolicy;
 }
 
+/** The arms of the bench that can be simulated. */
 export const simulatedArmNames = [
   'rag',
   'rag-cached',
@@ -96,14 +97,18 @@ export const simulatedArmNames = [
   'dki-blocks',
   'dki-blocks@context=previous',
 ] as const;
-export type SimulatedArmName = (typeof simulatedArmNames)[number];
+/** A prefix cache that also writes its KV to disk, as LMCache and Mooncake's store do. No arm of the bench: it is estimated alone. */
+export const prefixCacheWithDisk = 'rag-cached + disk';
+export type SimulatedArmName = (typeof simulatedArmNames)[number] | typeof prefixCacheWithDisk;
 
 export function openSimulatedArm(name: SimulatedArmName, machine: SimulatedMachine): SimulatedArm {
   switch (name) {
     case 'rag':
       return new TextArm();
     case 'rag-cached':
-      return new PrefixCacheArm(machine);
+      return new PrefixCacheArm(machine, { hasDisk: false });
+    case prefixCacheWithDisk:
+      return new PrefixCacheArm(machine, { hasDisk: true });
     case 'dki':
       return new ExactPrefixArm(machine);
     case 'dki-blocks':
@@ -167,51 +172,68 @@ interface Span {
   readonly symbols: readonly number[];
 }
 
-/** `rag-cached`: one radix tree, of token ids or, where they are not known, of a symbol for each segment. */
+/** `rag-cached`: one radix tree, of token ids or, where they are not known, of a symbol for each segment. A second one is on disk. */
 class PrefixCacheArm implements SimulatedArm {
   readonly #machine: SimulatedMachine;
-  readonly #tree: PrefixTree<Span>;
+  readonly #memory: PrefixTree<Span>;
+  readonly #disk: PrefixTree<Span> | undefined;
+  #writtenBytes = 0;
   readonly #symbols = new Map<string, number>();
   /** Tokens that each symbol stands for. */
   readonly #weights: number[] = [];
 
-  constructor(machine: SimulatedMachine) {
+  constructor(machine: SimulatedMachine, { hasDisk }: { readonly hasDisk: boolean }) {
     this.#machine = machine;
-    const kv = {
-      split: ({ symbols }: Span, at: number) =>
-        [this.#span(symbols.slice(0, at)), this.#span(symbols.slice(at))] as const,
-      sizeBytes: ({ tokens }: Span) => machine.kvBytes(tokens),
-      tokens: ({ tokens }: Span) => tokens,
-      erase: () => undefined,
-    };
-    this.#tree = new PrefixTree(machine.memoryBytes, kv, machine.policy);
+    this.#memory = this.#openTree(machine.memoryBytes, machine.kvBytes);
+    this.#disk = hasDisk ? this.#openTree(machine.diskBytes, machine.fileBytes) : undefined;
   }
 
   async answer(prompt: PromptShape): Promise<TurnAccess> {
-    const { limits, kvBytes } = this.#machine;
+    const { limits, kvBytes, fileBytes } = this.#machine;
     const whole = prefixTokens(prompt) + prompt.query.tokens;
     const path = this.#path(prompt);
-    const spans = this.#tree.match(path);
-    const known = this.#span(
-      path.tokenIds.slice(
-        0,
-        spans.reduce((sum, { tokens }) => sum + tokens, 0),
-      ),
-    ).tokens;
-    const end = lastExactCut(limits, Math.min(known, whole - limits.leastTokens));
+    const inMemory = this.#find(this.#memory, path);
+    const onDisk = this.#find(this.#disk, path);
+    const end = lastExactCut(limits, Math.min(Math.max(inMemory.tokens, onDisk.tokens), whole - limits.leastTokens));
     const found = end < limits.leastTokens ? 0 : end;
-    this.#tree.insert(path, [], (from, to) => this.#span(path.tokenIds.slice(from, to)));
+    this.#memory.insert(path, [], (from, to) => this.#span(path.tokenIds.slice(from, to)));
+    this.#disk?.insert(path, [], (from, to) => this.#write(this.#span(path.tokenIds.slice(from, to))));
+    const fromMemory = Math.min(found, inMemory.tokens);
+    const fromDisk = found - fromMemory;
     return {
       evaluations: [{ tokens: whole - found, behind: found }],
-      memory: found === 0 ? nothingLoaded() : { tokens: found, bytes: kvBytes(found), parts: spans.length },
-      disk: nothingLoaded(),
+      memory: fromMemory === 0 ? nothingLoaded() : { tokens: fromMemory, bytes: kvBytes(fromMemory), parts: inMemory.parts }, // prettier-ignore
+      disk: fromDisk === 0 ? nothingLoaded() : { tokens: fromDisk, bytes: fileBytes(fromDisk), parts: onDisk.parts },
       importedBytes: kvBytes(found),
       hit: found > 0,
     };
   }
 
   stats(): CacheStats {
-    return { memory: this.#tree.stats(), disk: noDisk };
+    const disk = this.#disk === undefined ? noDisk : { ...this.#disk.stats(), writtenBytes: this.#writtenBytes };
+    return { memory: this.#memory.stats(), disk };
+  }
+
+  #openTree(maxBytes: number, bytesOf: (tokens: number) => number): PrefixTree<Span> {
+    const kv = {
+      split: ({ symbols }: Span, at: number) =>
+        [this.#span(symbols.slice(0, at)), this.#span(symbols.slice(at))] as const,
+      sizeBytes: ({ tokens }: Span) => bytesOf(tokens),
+      tokens: ({ tokens }: Span) => tokens,
+      erase: () => undefined,
+    };
+    return new PrefixTree(maxBytes, kv, this.#machine.policy);
+  }
+
+  #find(tree: PrefixTree<Span> | undefined, path: PromptPath): { readonly tokens: number; readonly parts: number } {
+    const spans = tree?.match(path) ?? [];
+    const known = spans.reduce((sum, { tokens }) => sum + tokens, 0);
+    return { tokens: this.#span(path.tokenIds.slice(0, known)).tokens, parts: spans.length };
+  }
+
+  #write(span: Span): Span {
+    this.#writtenBytes += this.#machine.fileBytes(span.tokens);
+    return span;
   }
 
   #path({ userId: scope, header, segments, query }: PromptShape): PromptPath {

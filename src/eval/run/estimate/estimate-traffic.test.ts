@@ -36,7 +36,7 @@ it('finds beginnings of prompts by prefix and memories by block, and takes their
   expect(blocks.meanMs).toBeCloseTo((16 + 28 + 8) / 3);
   expect([0, 50, 100].map((percent) => blocks.percentilesMs[percent])).toEqual([8, 16, 28]);
   expect(blocks).toMatchObject({ reuses: 'blocks', hitRate: 1 / 3, readBytes: 0 });
-  expect(estimates.map(({ paysFromTurn }) => paysFromTurn)).toEqual([null, 2, 2, null, 3, 2, null]);
+  expect(estimates.map(({ paysFromTurn }) => paysFromTurn)).toEqual([null, 2, 2, 2, null, 3, 2, null]);
 });
 
 it('reads from disk what memory has no space for', async () => {
@@ -48,7 +48,7 @@ it('reads from disk what memory has no space for', async () => {
 
 it('simulates no blocks where ids stand for prefixes', async () => {
   const estimates = await estimateTraffic(trace('prefix', 'a', 'ab'), machine, costs);
-  expect(estimates.map(({ arm }) => arm)).toEqual(['rag', 'rag-cached']);
+  expect(estimates.map(({ arm }) => arm)).toEqual(['rag', 'rag-cached', 'rag-cached + disk']);
   expect(estimates[1]!.perTurn.memory).toBe(5);
 });
 

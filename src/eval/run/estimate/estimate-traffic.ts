@@ -6,6 +6,7 @@ import {
   evaluatedTokens,
   openSimulatedArm,
   promptShapes,
+  prefixCacheWithDisk,
   type SimulatedArmName,
   simulatedArmNames,
   type SimulatedMachine,
@@ -36,9 +37,13 @@ const REUSES: Readonly<Record<string, ArmEstimate['reuses']>> = {
   'dki-blocks@context=previous': 'blocks',
 };
 
-/** Arms that say something about the trace: where ids stand for prefixes, text and the prefix cache alone. */
-export function estimableArms({ idsOf }: Pick<Trace, 'idsOf'>): readonly SimulatedArmName[] {
-  return idsOf === 'text' ? simulatedArmNames : ['rag', 'rag-cached'];
+/** Arms that say something about the trace: where ids stand for prefixes, text and prefix caches alone. */
+function estimableArms(
+  { idsOf }: Pick<Trace, 'idsOf'>,
+  { diskBytes }: Pick<SimulatedMachine, 'diskBytes'>,
+): readonly SimulatedArmName[] {
+  const arms = idsOf === 'text' ? simulatedArmNames : (['rag', 'rag-cached'] as const);
+  return arms.flatMap((arm) => (arm === 'rag-cached' && diskBytes > 0 ? [arm, prefixCacheWithDisk] : [arm]));
 }
 
 /** Simulates what each arm finds in its caches, and takes the time of each turn from the costs. Turns never wait for each other. */
@@ -49,7 +54,7 @@ export async function estimateTraffic(
 ): Promise<ArmEstimate[]> {
   const estimates: ArmEstimate[] = [];
   let textMs: Float64Array | undefined;
-  for (const arm of estimableArms(trace)) {
+  for (const arm of estimableArms(trace, machine)) {
     const { ms, ...estimate } = await simulate(arm, trace, machine, costs);
     textMs ??= ms;
     estimates.push({ ...estimate, paysFromTurn: firstCheaperTurn(ms, textMs) });
