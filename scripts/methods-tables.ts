@@ -8,7 +8,7 @@ import type { BareTable } from './real-model-tables.ts';
 const METHODS_SHOWN = ['kept', 'difference', 'recomputed', 'evaluated', 'timesRag', 'againstRandom', 'outcome'];
 
 /** Some columns of a table as one block. */
-function pickColumns({ rowHeading, blocks, rows }: BareTable, keys: readonly string[]): BareTable {
+export function pickColumns({ rowHeading, blocks, rows }: BareTable, keys: readonly string[]): BareTable {
   const columns = new Map(blocks.flatMap((block) => block.columns).map((column) => [column.key, column]));
   return { rowHeading, blocks: [{ columns: keys.map((key) => columns.get(key)!) }], rows };
 }

@@ -25,7 +25,7 @@ import { armResultsTable } from '../src/report/tables/arm-results-table.ts';
 import { modelSizeFigure } from '../src/report/figures/category-figure.ts';
 import { pictureFile, renderFigure } from '../src/render/figure.ts';
 import { ladderFindings, ladderTable } from './ladder-table.ts';
-import { methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
+import { methodsInBrief, passagesInBrief, pickColumns, placementInBrief } from './methods-tables.ts';
 import { type BareTable, costTable, keptTable, publicSetTable } from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
@@ -112,7 +112,7 @@ function embedderTable({ run, measured }: RunResults): BareTable {
   return { rowHeading: 'category', ...itemRows(own, ({ kind }) => kind, [{ columns }]) };
 }
 
-/** By way and tier: the length from which stored KV is faster than the text, and its time at the longest length, for each model. */
+/** For KV in f16, by way and tier: the length from which it is faster than the text, and its time at the longest length, for each model. */
 function lengthsTable(runs: readonly RunResults[]): string {
   const models = runs.map(({ run, measured }) => {
     const measurements = atFullLayers(measured!.length!);
@@ -136,7 +136,7 @@ function lengthsTable(runs: readonly RunResults[]): string {
       ),
     ];
   });
-  const rows = ['resident', ...models[0]!.breakEvens.keys()];
+  const rows = ['resident', ...models[0]!.breakEvens.keys()].filter((name) => !/ q\d/.test(name));
   return bare({ rowHeading: 'KV', ...itemRows(rows, (name) => name, [{ columns }]) }, runs);
 }
 
@@ -154,6 +154,10 @@ function editsTable(runs: readonly RunResults[]): string {
   const columns = tables[0]!.blocks[0]!.columns.filter(({ key }) => shown.includes(key));
   return bare({ rowHeading: 'model: way, data set', blocks: [{ columns }], rows }, runs);
 }
+
+/** Table 16 in brief: what is counted of each arm, by the meter and the simulator alike. */
+const playedTable = (results: RunResults): BareTable =>
+  pickColumns(reuseTable(results, results.measured!.reuse!), ['evaluatedTokens', 'hits', 'entries', 'evicted', 'differing']); // prettier-ignore
 
 /** Suite `edit`. */
 const editReports = ['edit/recall-base'];
@@ -199,7 +203,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
   },
   'docs/methods/block-making.md': { settings: () => bareTable(placementInBrief, `${REAL_MODEL}-placement`) },
   'docs/when-it-pays.md': {
-    played: () => bareTable((results) => reuseTable(results, results.measured!.reuse!), REUSE),
+    played: () => bareTable(playedTable, REUSE),
     lengths: () => lengthsTable(lengthReports.map(readResults)),
     edits: () => editsTable(editReports.map(readResults)),
   },
