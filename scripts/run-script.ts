@@ -69,8 +69,17 @@ export function wholeNumbers<Least extends Readonly<Record<string, number>>>(
   return Object.fromEntries(numbers) as { [Name in keyof Least]: number };
 }
 
+export interface PrintedTable {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+}
+
+/** The tables that this process has printed, in order. */
+export const printedTables: PrintedTable[] = [];
+
 /** Prints a table, numbers to the right of a first column of names. */
-export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+export function printTable(head: PrintedTable['head'], rows: PrintedTable['rows']): void {
+  printedTables.push({ head, rows });
   const colAligns = head.map((_, index) => (index === 0 ? 'left' : 'right'));
   const table = new Table({ head: [...head], colAligns, style: { head: [], border: [], compact: true } });
   for (const row of rows) table.push([...row]);
