@@ -17,7 +17,8 @@ import { renderTerminal } from '../render/table-terminal.ts';
 import { estimateFigure } from '../report/figures/estimate-figure.ts';
 import { estimateTable, type TrafficEstimate } from '../report/tables/estimate-table.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
-import { simulatedArmNames, type SimulatedMachine } from '../systems/simulator/simulated-arms.ts';
+import { simulatedArmNames } from '../systems/simulator/simulated-arms.ts';
+import type { SimulatedMachine } from '../systems/simulator/simulated-turn.ts';
 import { withExamples } from './options.ts';
 import { terminalPage } from './output.ts';
 

@@ -1,6 +1,6 @@
 import { linearRegression } from 'simple-statistics';
 import { atFullLayers, type LengthMeasurement, type LengthStep } from '../../store/records/suite-measurements.ts';
-import type { TurnAccess } from './simulated-arms.ts';
+import type { TurnAccess } from './simulated-turn.ts';
 
 /** A time that grows in proportion, in ms. */
 export interface LinearCost {

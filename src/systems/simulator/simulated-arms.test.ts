@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { generateTraffic, trafficSchema } from '../../data/generators/traffic.ts';
-import {
-  evaluatedTokens,
-  openSimulatedArm,
-  type PromptShape,
-  promptShapes,
-  type SimulatedArmName,
-  simulatedArmNames,
-  type SimulatedMachine,
-} from './simulated-arms.ts';
+import { openSimulatedArm, type SimulatedArmName, simulatedArmNames } from './simulated-arms.ts';
+import { evaluatedTokens, type PromptShape, promptShapes, type SimulatedMachine } from './simulated-turn.ts';
 
 /** A byte a token, and no disk. */
 const machine: SimulatedMachine = {

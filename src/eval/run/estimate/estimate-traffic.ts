@@ -2,16 +2,18 @@ import { quantileSorted } from 'simple-statistics';
 import type { Trace } from '../../../kv/traffic/trace.ts';
 import { type AccessCosts, firstTokenMs } from '../../../systems/simulator/access-costs.ts';
 import {
-  type CacheStats,
-  evaluatedTokens,
   openSimulatedArm,
-  promptShapes,
   prefixCacheWithDisk,
   type SimulatedArmName,
   simulatedArmNames,
+} from '../../../systems/simulator/simulated-arms.ts';
+import {
+  type CacheStats,
+  evaluatedTokens,
+  promptShapes,
   type SimulatedMachine,
   type TurnAccess,
-} from '../../../systems/simulator/simulated-arms.ts';
+} from '../../../systems/simulator/simulated-turn.ts';
 
 /** What one arm would do with the traffic. */
 export interface ArmEstimate {

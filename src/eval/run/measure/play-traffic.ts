@@ -9,15 +9,13 @@ import type { OpenEngine } from '../../../systems/answer-turn.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
 import type { ChatResponse, SystemStats } from '../../../systems/memory-system.ts';
 import { type AccessCosts, firstTokenMs } from '../../../systems/simulator/access-costs.ts';
+import { openSimulatedArm, type SimulatedArmName, withoutOrder } from '../../../systems/simulator/simulated-arms.ts';
 import {
   type CacheStats,
   evaluatedTokens,
-  openSimulatedArm,
   type PromptShape,
-  type SimulatedArmName,
   type SimulatedMachine,
-  withoutOrder,
-} from '../../../systems/simulator/simulated-arms.ts';
+} from '../../../systems/simulator/simulated-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
 import { KvFolder } from '../kv-folder.ts';
 import type { ServeContext } from '../suite.ts';

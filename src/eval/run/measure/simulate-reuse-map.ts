@@ -4,7 +4,7 @@ import { cellBytes, type KvLayout } from '../../../engine/sequence-state.ts';
 import { blockFileBytes } from '../../../kv/block-file.ts';
 import type { ReuseMeasurement } from '../../../store/records/suite-measurements.ts';
 import type { AccessCosts } from '../../../systems/simulator/access-costs.ts';
-import { type PromptShape, promptShapes, type SimulatedMachine } from '../../../systems/simulator/simulated-arms.ts';
+import { type PromptShape, promptShapes, type SimulatedMachine } from '../../../systems/simulator/simulated-turn.ts';
 import { estimateTraffic } from '../estimate/estimate-traffic.ts';
 import { summariseTrace } from '../estimate/summarise-trace.ts';
 import type { MeasureContext } from '../suite.ts';
