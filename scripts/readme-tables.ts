@@ -2,7 +2,7 @@
  * Draws the tables of the README and of pages in `docs`, and the README's figure of the ladder, from the reports in the repository:
  * `npx tsx scripts/readme-tables.ts`. Each table is between two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
  */
-import { type Cell, countColumn, estimateCell, formatCell, intervalColumn, type ItemColumn, itemRows, numberCell, numberColumn, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
+import { type Cell, itemRows, numberColumn, textColumn } from '../src/render/table.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,14 +19,12 @@ import { reuseTable } from '../src/report/tables/reuse-tables.ts';
 import { lengthText } from '../src/report/tables/length-tables.ts';
 import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/table-markdown.ts';
-import { findCondition } from '../src/report/tables/condition-tables.ts';
 import { ablationTable } from '../src/report/tables/ablation-tables.ts';
-import { armResultsTable } from '../src/report/tables/arm-results-table.ts';
 import { modelSizeFigure } from '../src/report/figures/category-figure.ts';
 import { pictureFile, renderFigure } from '../src/render/figure.ts';
 import { ladderFindings, ladderTable } from './ladder-table.ts';
-import { methodsInBrief, passagesInBrief, pickColumns, placementInBrief } from './methods-tables.ts';
-import { type BareTable, costTable, keptTable, publicSetTable } from './real-model-tables.ts';
+import { methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
+import { type BareTable, qualityAndCostTable } from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -71,48 +69,16 @@ function pairTable(models: Pair, columns: readonly PairColumn[]): string {
   return bare({ rowHeading: 'arm', ...rows }, models);
 }
 
-function languageShares({ breakdown }: ArmResults): Cell {
-  const shares = ['en', 'zh'].map((language) => {
-    const part = breakdown.find(({ field, value }) => field === 'language' && value === language);
-    const mean = part?.metrics.exactMatch?.mean;
-    return formatCell(numberCell(mean === undefined ? undefined : mean * 100));
-  });
-  return textCell(shares.join(' / '));
-}
-
 function qualityTable(pair: Pair): string {
   const cells = (results: RunResults, { arm }: ArmResults) =>
     ablationTable(results).rows.find(({ label }) => label === arm)!.cells;
   return pairTable(pair, [
     ['exact match (%)', (...of) => cells(...of)['exactMatch']!],
     ['Δ vs its RAG (pp)', (...of) => cells(...of)['difference']!],
-    ['en / zh (%)', (_, arm) => languageShares(arm)],
   ]);
 }
 
-function coreferenceTable(pair: Pair): string {
-  const column = (memories: number, heading: string): PairColumn => [
-    heading,
-    (results, { arm }) => estimateCell(findCondition(results, arm, memories)?.metrics.exactMatch, 100),
-  ];
-  return pairTable(pair, [column(1, 'one memory (%)'), column(2, 'two memories (%)')]);
-}
-
-/** Recall@5 of the run's embedder and of the one that ships, by category of a data set's questions, with paired differences. */
-function embedderTable({ run, measured }: RunResults): BareTable {
-  const rows = measured!.retrieval!.rows.filter(({ dataset }) => dataset === run.dataset.name);
-  const own = rows.filter(({ strategy }) => strategy === 'router');
-  const shipped = (kind: string) => rows.find((row) => row.strategy === 'router, embed-en-zh' && row.kind === kind)!;
-  const columns: readonly ItemColumn<(typeof rows)[number]>[] = [
-    countColumn('questions', 'questions', ({ n }) => n),
-    intervalColumn('own', `${run.embedder.name} (%)`, ({ metrics }) => metrics.recallAt5, 100),
-    intervalColumn('shipped', 'embed-en-zh (%)', ({ kind }) => shipped(kind).metrics.recallAt5, 100),
-    intervalColumn('difference', 'Δ (pp)', ({ kind }) => shipped(kind).againstRouter, 100),
-  ];
-  return { rowHeading: 'category', ...itemRows(own, ({ kind }) => kind, [{ columns }]) };
-}
-
-/** For KV in f16, by way and tier: the length from which it is faster than the text, and its time at the longest length, for each model. */
+/** By way and tier: the length from which stored KV is faster than the text, and its time at the longest length, for each model. */
 function lengthsTable(runs: readonly RunResults[]): string {
   const models = runs.map(({ run, measured }) => {
     const measurements = atFullLayers(measured!.length!);
@@ -183,12 +149,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
   'README.md': {
     finding: () => ladderFindings(ladderReports.map(readResults)),
   },
-  'docs/real-model.md': {
-    kept: () => bareTable(keptTable, REAL_MODEL),
-    cost: () => bareTable(costTable, REAL_MODEL),
-    musique: () => bareTable(publicSetTable, `${REAL_MODEL}-musique`),
-    locomo: () => bareTable(publicSetTable, `${REAL_MODEL}-locomo`),
-  },
+  'docs/real-model.md': { arms: () => bareTable(qualityAndCostTable, REAL_MODEL) },
   'docs/ladder.md': {
     ladder: () => {
       const runs = ladderReports.map(readResults);
@@ -207,12 +168,8 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     lengths: () => lengthsTable(lengthReports.map(readResults)),
     edits: () => editsTable(editReports.map(readResults)),
   },
-  'docs/models.md': { embedders: () => bareTable(embedderTable, `${REAL_MODEL}-retrieval`) },
   'docs/shipped-models.md': {
-    main: () => bareTable(armResultsTable, 'reference/main'),
-    coreference: () => coreferenceTable(readPair('reference/coreference', 'reference-block/coreference')),
     'ten memories': () => qualityTable(readPair('ten-base', 'ten-block')),
-    'five memories': () => qualityTable(readPair('reference/ablation', 'reference-block/ablation')),
   },
 };
 
