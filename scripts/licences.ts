@@ -1,4 +1,4 @@
-/** Writes `docs/licences.md`: what ships in the package, and what installing it brings, by licence: `npx tsx scripts/licences.ts`. */
+/** Writes `docs/licences.md`, the licences of what ships in the package and of what installing it brings: `npx tsx scripts/licences.ts`. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,8 @@ import { runScript } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = resolve(root, 'docs/licences.md');
+/** Packages of a licence are named up to this number, and counted above. */
+const MOST_NAMED = 12;
 
 const lockfile = z.object({
   packages: z.record(
@@ -27,22 +29,24 @@ export async function licencesPage(): Promise<string> {
       licence: license,
     }));
   const byLicence = [...Map.groupBy(installed, ({ licence }) => licence)].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const names = (packages: typeof installed) => [...new Set(packages.map(({ name }) => name))].toSorted().join(', ');
+  const listed = (packages: typeof installed) => {
+    const names = [...new Set(packages.map(({ name }) => name))].toSorted();
+    return names.length > MOST_NAMED ? `${names.length} packages` : names.join(', ');
+  };
   const shipped = modelRegistry.filter((entry) => shippedPath(entry) !== undefined);
   const brought = modelRegistry.filter((entry) => !shipped.includes(entry));
   const page = [
     '# Licences',
-    '**What does dki-bench bring along, and under which terms?** Drawn by `npx tsx scripts/licences.ts` from the lockfile and the registry of\nmodels; a test fails where this page is not what they say.',
+    'Written by `npx tsx scripts/licences.ts` from the lockfile and the registry of models; a test compares them.',
     '## In the package',
     `Code, data sets and models that ship are the project’s own, MIT: ${shipped.map(({ name }) => `\`${name}\``).join(', ')}, ` +
       '`facts-en`, `facts-zh`, their second editions, `recall-en`, `recall-zh` and their development splits.',
-    '## Fetched where they are asked for',
+    '## Fetched on request',
     brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
-    'Public data sets (`locomo`, `musique-s`, `2wiki`, `hotpotqa`, `longmemeval`, `beam`, `multi-turn`) are the reader’s own files; their licences stand in [data](data.md#public-sets).',
+    'Public data sets (`locomo`, `musique-s`, `2wiki`, `hotpotqa`, `longmemeval`, `beam`, `multi-turn`) are fetched on request too, or given by `--data-file`; [data](data.md#public-data-sets) names their licences.',
     '## Installed by npm',
-    'Packages that `npm install dki-bench` may bring, those of other platforms included:',
-    '| licence | packages |\n| --- | --- |\n' +
-      byLicence.map(([licence, packages]) => `| ${licence} | ${names(packages)} |`).join('\n'),
+    'What `npm install dki-bench` may bring, other platforms included; `package-lock.json` names each package.',
+    byLicence.map(([licence, packages]) => `- ${licence}: ${listed(packages)}`).join('\n'),
   ].join('\n\n');
   return format(page, { ...(await resolveConfig(PAGE)), parser: 'markdown' });
 }
