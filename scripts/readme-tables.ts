@@ -23,7 +23,7 @@ import { ablationTable } from '../src/report/tables/ablation-tables.ts';
 import { modelSizeFigure } from '../src/report/figures/category-figure.ts';
 import { pictureFile, renderFigure } from '../src/render/figure.ts';
 import { ladderFindings, ladderTable } from './ladder-table.ts';
-import { methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
+import { methodsInBrief, passagesInBrief, pickColumns, placementInBrief } from './methods-tables.ts';
 import { type BareTable, qualityAndCostTable } from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
@@ -78,7 +78,7 @@ function qualityTable(pair: Pair): string {
   ]);
 }
 
-/** By way and tier: the length from which stored KV is faster than the text, and its time at the longest length, for each model. */
+/** For KV in f16, by way and tier: the length from which it is faster than the text, and its time at the longest length, for each model. */
 function lengthsTable(runs: readonly RunResults[]): string {
   const models = runs.map(({ run, measured }) => {
     const measurements = atFullLayers(measured!.length!);
