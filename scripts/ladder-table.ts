@@ -1,9 +1,8 @@
-import { contrastName } from '../src/eval/analysis/summary/planned-contrast.ts';
-import { containsZero } from '../src/report/verdict-wording.ts';
 import { findComparison } from '../src/report/find-arms-and-comparisons.ts';
-import { countText, formatInterval, formatRatio } from '../src/render/format-number.ts';
+import { formatInterval, formatNumber } from '../src/render/format-number.ts';
 import { intervalColumn, type ItemColumn, itemRows, numberColumn } from '../src/render/table.ts';
-import type { ArmResults, CostName, RunResults } from '../src/store/records/run-results.ts';
+import { renderMarkdown } from '../src/render/table-markdown.ts';
+import type { ArmResults, RunResults } from '../src/store/records/run-results.ts';
 import type { BareTable } from './real-model-tables.ts';
 
 interface Category {
@@ -52,32 +51,40 @@ type Interval = Readonly<Record<'delta' | 'low' | 'high', number>>;
 /** `−28.4 [−38.2, −20.3]` */
 const pointsText = ({ delta, low, high }: Interval): string => formatInterval([delta * 100, low * 100, high * 100], 1);
 
-/** The times to the first token ÷ those of text, of the prefix cache and of the arms that inject. */
-const timesText = (results: RunResults, metric: CostName): string =>
-  ['rag-cached', 'dki', 'dki-blocks']
-    .map((arm) => `\`${arm}\` ${formatRatio(findComparison(results, arm, 'rag', metric)!)}`)
-    .join(', ');
-
-/** What a run of the ladder found, as a paragraph to quote. */
+/** What a run of the ladder found beside its table, as sentences to quote. */
 function findingOf(results: RunResults): string {
   const exact = findComparison(results, 'dki', 'rag', 'contains')!;
-  const kinds = categoriesOf(results)
-    .map((category) => ({ kind: `_${category.name}_`, difference: part(category, 'dki-blocks')!.difference! }))
-    .toSorted((a, b) => a.difference.delta - b.difference.delta);
-  const shown = kinds.filter(({ difference }) => !containsZero(difference));
-  const others = kinds.filter(({ difference }) => containsZero(difference));
-  const { planned, found } = results.contrast!;
+  const { found } = results.contrast!;
   if (found.state !== 'measured') throw new Error(`${results.run.name}: the planned contrast was not measured`);
   const hits = findComparison(results, 'dki', 'rag', 'ttftLogRatio')!;
+  const times = ['rag-cached', 'dki', 'dki-blocks']
+    .map((arm) => `\`${arm}\` ${formatNumber(Math.exp(findComparison(results, arm, 'rag', 'ttftLogRatio')!.delta), 2)}`)
+    .join(', ');
   return [
-    `> **${results.run.model.name}**, ${countText(results.run.dataset.items, 'question')}: one **exact prefix** (\`dki\`)`,
-    `answered ${exact.verdict === 'identical' ? `as text did on all ${exact.n} answerable ones` : `${pointsText(exact)} points from text`}.`,
-    `**Joined blocks** (\`dki-blocks\`), points against text: ${shown.map(({ kind, difference }) => `${kind} ${pointsText(difference)}`).join(', ')};`,
-    `no difference shown on ${others.map(({ kind }) => kind).join(', ')}.`,
-    `Planned contrast, ${contrastName(planned)}: ${pointsText(found)} points, ${found.verdict}.`,
-    `TTFT ÷ that of text, all turns: ${timesText(results, 'ttftLogRatioAll')}; the ${hits.n} turns whose memories came back: ${timesText(results, 'ttftLogRatio')}.`,
-  ].join('\n> ');
+    `> **${results.run.model.name}**: \`dki\``,
+    `answered ${exact.verdict === 'identical' ? `as text did on all ${exact.n} answerable questions` : `${pointsText(exact)} points from text`}.`,
+    `The planned difference: ${pointsText(found)} points, ${found.verdict}.`,
+    `TTFT ÷ that of text on the ${hits.n} turns whose memories came back: ${times}.`,
+  ].join(' ');
 }
 
-/** What the ladder found, one paragraph for each model. */
-export const ladderFindings = (runs: readonly RunResults[]): string => runs.map(findingOf).join('\n>\n');
+/** By kind of question, for each model: right answers of text, and what joined blocks differ from them. */
+function blocksTable(runs: readonly RunResults[]): BareTable {
+  const categories = categoriesOf(runs[0]!);
+  const columns = runs.flatMap((results) => {
+    const { name } = results.run.model;
+    const of = ({ name: kind }: Category): Category => ({ model: name, name: kind, arms: results.arms });
+    const right = (category: Category): number => (part(of(category), 'rag')?.metrics.taskSuccess?.mean ?? NaN) * 100;
+    return [
+      numberColumn<Category>(`${name}:rag`, `${name}: rag (%)`, right),
+      intervalColumn<Category>(`${name}:blocks`, 'dki-blocks (pp)', (category) => part(of(category), 'dki-blocks')?.difference, 100), // prettier-ignore
+    ];
+  });
+  return { rowHeading: 'questions', ...itemRows(categories, ({ name }) => name, [{ columns }]) };
+}
+
+/** What the ladder found: joined blocks by kind of question, and sentences for each model. */
+export function ladderFindings(runs: readonly RunResults[]): string {
+  const table = renderMarkdown({ ...blocksTable(runs), id: '', caption: '', notes: [] }).split('\n');
+  return [table.slice(2).join('\n').trim(), ...runs.map(findingOf)].join('\n\n');
+}

@@ -45,6 +45,7 @@ it('takes sizes and speeds as they are given', async () => {
 it.each([
   [['--shape', '8b'], 'no traffic is named'],
   [['--traffic', traffic, '--trace', 't.jsonl', '--shape', '8b'], '--trace and --traffic are both given'],
+  [['--traffic', traffic, '--map', 'm.svg', '--shape', '8b'], '--traffic and --map are both given'],
   [['--traffic', traffic], 'no model is named'],
   [['--traffic', 'user=3', '--shape', '8b'], '--traffic: user is not a field of this record: did you mean users?'],
   [['--traffic', 'users=many', '--shape', '8b'], '--traffic: users expected number, got "many"'],

@@ -8,12 +8,16 @@ import { fileGeometry, type ModelGeometry, shapeGeometry, shapeNames } from '../
 import { resolveModelFile } from '../engine/gguf/model-file.ts';
 import { breakEven, estimateTraffic } from '../eval/run/estimate/estimate-traffic.ts';
 import { measuredCosts, writtenCosts } from '../eval/run/estimate/estimated-costs.ts';
+import { MAP_LENGTHS, simulateMap } from '../eval/run/estimate/simulate-reuse-map.ts';
 import { summariseTrace } from '../eval/run/estimate/summarise-trace.ts';
 import type { Trace } from '../kv/traffic/trace.ts';
 import { resolveModel } from '../models/resolve-model-name.ts';
 import { printableJson } from '../render/escape-control-characters.ts';
 import { pictureFile, renderFigure } from '../render/figure.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
+import type { Table } from '../render/table.ts';
+import { reuseMapFigure } from '../report/figures/reuse-figure.ts';
+import { estimatedMapTable } from '../report/tables/reuse-tables.ts';
 import { estimateFigure } from '../report/figures/estimate-figure.ts';
 import { estimateTable, type TrafficEstimate } from '../report/tables/estimate-table.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
@@ -23,7 +27,9 @@ import { withExamples } from './options.ts';
 import { terminalPage } from './output.ts';
 
 type EstimateFlags = Readonly<
-  Partial<Record<'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure', string>>
+  Partial<
+    Record<'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure' | 'map', string>
+  >
 > &
   Readonly<Partial<Record<'read' | 'copy' | 'prefill', string>>> &
   Readonly<Record<'ram' | 'disk', string>> & { readonly json?: true };
@@ -51,6 +57,7 @@ export function declare(command: Command): void {
     .option('--prefill <tokens>', 'tokens of a short prompt evaluated per second (default: at 100 TFLOP/s)')
     .option('--costs <file>', 'results.json of suite length, whose times replace --read, --copy and --prefill')
     .option('--figure <file>', 'SVG to write: times to first token of all turns')
+    .option('--map <file>', 'in place of traffic: SVG to write of the fastest arm by length and reuse')
     .option('--json', 'print one JSON document')
     .addHelpText('after', help)
     .action(estimate);
@@ -59,20 +66,33 @@ export function declare(command: Command): void {
     'estimate --traffic users=1000,memories=2000,retrieved=5,turns=100000 --shape 70b': 'traffic by its properties',
     'estimate --trace reports/dki-bench.sqlite --trace-run mine --costs reports/length/results.json --model smollm2-135m':
       'the traffic of a run, at times measured here',
+    'estimate --map map.svg --shape 8b': 'the fastest arm by length and reuse of the memories',
   });
 }
 
-async function estimate({ json, figure, ...flags }: EstimateFlags): Promise<void> {
-  const trace = await traffic(flags);
+async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise<void> {
+  const print = (document: object, table: Table): void =>
+    void process.stdout.write(json === true ? printableJson(document) : renderTerminal(table, terminalPage()));
   const geometry = await modelGeometry(flags);
-  const memoryBytes = readBytes('--ram', flags.ram);
-  const diskBytes = readBytes('--disk', flags.disk);
   const { costs, assumed } = chooseCosts(flags, geometry);
   const bytes = (tokens: number): number => tokens * geometry.kvBytesPerToken;
-  const machine: SimulatedMachine = {
-    limits: { exactCuts: 1, slidingWindowTokens: null, leastTokens: 1 },
-    ...{ memoryBytes, diskBytes, kvBytes: bytes, fileBytes: bytes },
-  };
+  const limits = { exactCuts: 1, slidingWindowTokens: null, leastTokens: 1 };
+  const kept = { limits, kvBytes: bytes, fileBytes: bytes };
+  const always = [
+    `a token takes ${geometry.kvBytesPerToken} bytes of KV (f16), and KV can be cut after any token`,
+    'turns never wait for each other, and retrieval and tokenising take no time',
+  ];
+  if (map !== undefined) {
+    refuseTraffic(flags);
+    const simulated = await simulateMap(MAP_LENGTHS, kept, costs);
+    await writeFile(map, pictureFile(await renderFigure(reuseMapFigure(simulated, geometry.name))));
+    print(simulated, estimatedMapTable(simulated, geometry.name, [...assumed, ...always]));
+    return;
+  }
+  const trace = await traffic(flags);
+  const memoryBytes = readBytes('--ram', flags.ram);
+  const diskBytes = readBytes('--disk', flags.disk);
+  const machine: SimulatedMachine = { ...kept, memoryBytes, diskBytes };
   const summary = summariseTrace(trace, geometry.kvBytesPerToken);
   const estimated: TrafficEstimate = {
     trace: summary,
@@ -82,16 +102,24 @@ async function estimate({ json, figure, ...flags }: EstimateFlags): Promise<void
     assumed: [
       ...assumed,
       `each arm alone has ${flags.ram} of RAM, and ${flags.disk} of disk if it uses one`,
-      `a token takes ${geometry.kvBytesPerToken} bytes of KV (f16), and KV can be cut after any token`,
-      'turns never wait for each other, and retrieval and tokenising take no time',
+      ...always,
     ],
   };
   if (figure !== undefined) {
     const traits = { arms: armRegistry.named(simulatedArmNames, { alpha: 1, gatingThreshold: 0 }) };
     await writeFile(figure, pictureFile(await renderFigure(estimateFigure(estimated, traits))));
   }
-  process.stdout.write(
-    json === true ? printableJson(estimated) : renderTerminal(estimateTable(estimated), terminalPage()),
+  print(estimated, estimateTable(estimated));
+}
+
+/** A map has traffic of its own. */
+function refuseTraffic({ trace, traffic: values }: EstimateFlags): void {
+  if (trace === undefined && values === undefined) return;
+  const given = trace === undefined ? '--traffic' : '--trace';
+  throw new BenchError(
+    'bad-option',
+    `${given} and --map are both given`,
+    'a map simulates traffic of its own: drop one',
   );
 }
 

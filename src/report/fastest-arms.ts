@@ -1,9 +1,10 @@
 import type { ReuseMeasurement } from '../store/records/suite-measurements.ts';
+import { prefixCacheWithDisk } from '../systems/simulator/simulated-arms.ts';
 
 type MapCell = ReuseMeasurement['map'][number];
 
 /** Arms whose answers are those of text, bit for bit. */
-const EXACT = ['rag', 'rag-cached', 'dki'];
+const EXACT: readonly string[] = ['rag', 'rag-cached', prefixCacheWithDisk, 'dki'];
 
 /** Where KV may be, in words. */
 export const mapRooms: Readonly<Record<MapCell['room'], string>> = {
@@ -12,25 +13,27 @@ export const mapRooms: Readonly<Record<MapCell['room'], string>> = {
 };
 
 /** Simulated traffic of one length and degree of reuse: the cells of all arms and rooms. */
-export interface MapTraffic extends Pick<MapCell, 'memoryTokens' | 'repeated'> {
+export interface MapTraffic extends Pick<MapCell, 'memoryTokens' | 'memories' | 'repeated'> {
   readonly cells: readonly MapCell[];
 }
 
 export function mapTraffic(map: ReuseMeasurement['map']): MapTraffic[] {
   const groups = Map.groupBy(map, ({ memoryTokens, memories }) => `${memoryTokens} ${memories}`);
   return [...groups.values()].map((cells) => {
-    const { memoryTokens, repeated } = cells[0]!;
-    return { memoryTokens, repeated, cells };
+    const { memoryTokens, memories, repeated } = cells[0]!;
+    return { memoryTokens, memories, repeated, cells };
   });
 }
 
-/** An arm is faster than those before it if it saves this share of their time; less lies within the error of the costs. */
+/** An arm is faster than those before it if it saves this share of text's time more; less lies within the error of the costs. */
 const LEAST_GAIN = 0.05;
 
 /** The fastest exact arm, and the fastest of all. */
 export function fastestArms(cells: readonly MapCell[], room: string): Readonly<Record<'exact' | 'any', MapCell>> {
-  const fastest = (among: readonly MapCell[]): MapCell =>
-    among.reduce((best, cell) => (cell.ms < (1 - LEAST_GAIN) * best.ms ? cell : best));
   const here = cells.filter((cell) => cell.room === room);
-  return { exact: fastest(here.filter(({ arm }) => EXACT.includes(arm))), any: fastest(here) };
+  const textMs = here.find(({ arm }) => arm === 'rag')!.ms;
+  const fastest = (among: readonly MapCell[]): MapCell =>
+    among.reduce((best, cell) => (cell.ms < best.ms - LEAST_GAIN * textMs ? cell : best));
+  const exact = here.filter(({ arm }) => EXACT.includes(arm));
+  return { exact: fastest(exact), any: fastest([...exact, ...here.filter(({ arm }) => !EXACT.includes(arm))]) };
 }

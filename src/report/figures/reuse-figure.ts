@@ -1,6 +1,7 @@
 import { type Figure, HALF_PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber, groupedNumber } from '../../render/format-number.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
+import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
 import { fastestArms, mapRooms, mapTraffic } from '../fastest-arms.ts';
 import { categories, distinct, facets } from './figure-parts.ts';
 
@@ -9,17 +10,25 @@ const colours = {
   rag: '#d9dadb',
   'rag-cached': '#f2d34b',
   'rag-cached@order=stable': '#d9a520',
+  'rag-cached + disk': '#b9d98a',
   dki: '#9ccdf5',
   'dki@order=stable': '#6fb3ea',
   'dki-blocks': '#f0a07a',
   'dki-blocks@context=previous': '#cf7d57',
 };
 
-/** Figure 16: the fastest arm by length and reuse, among the exact ones and among all, and its time × that of text. */
-export function reuseFigure(results: RunResults): Figure | undefined {
-  const traffic = mapTraffic(results.measured?.reuse?.map ?? []);
-  if (traffic.length === 0) return undefined;
-  const data = traffic.flatMap(({ memoryTokens, repeated, cells }) =>
+/** `256`, `16k` */
+const THOUSANDS = "datum.value < 1024 ? datum.label : round(datum.value / 1024) + 'k'";
+
+/** Figure 16: the map of a run. */
+export function reuseFigure({ run, measured }: RunResults): Figure | undefined {
+  const map = measured?.reuse?.map ?? [];
+  return map.length === 0 ? undefined : reuseMapFigure(map, run.model.name);
+}
+
+/** The fastest arm by length and reuse, among the exact ones and among all, and its time × that of text. @param model named in the key */
+export function reuseMapFigure(map: ReuseMeasurement['map'], model: string): Figure {
+  const data = mapTraffic(map).flatMap(({ memoryTokens, memories, repeated, cells }) =>
     Object.entries(mapRooms).flatMap(([room, where]) => {
       const fastest = fastestArms(cells, room);
       const text = cells.find((cell) => cell.room === room && cell.arm === 'rag')!.ms;
@@ -27,7 +36,7 @@ export function reuseFigure(results: RunResults): Figure | undefined {
         ([which, { arm, ms }]) => ({
           panel: `${where}: ${which}`,
           tokens: memoryTokens,
-          repeated: `${Math.round(repeated * 100)} %`,
+          memories: `${groupedNumber(memories)} (${Math.round(repeated * 100)} %)`,
           arm,
           share: ms / text,
         }),
@@ -38,25 +47,29 @@ export function reuseFigure(results: RunResults): Figure | undefined {
   const longest = Math.max(...data.map(({ tokens }) => tokens));
   const words = data
     .filter(({ tokens }) => tokens === longest)
-    .map(({ panel, repeated, arm, share }) => `${panel}, ${repeated}: ${arm} ${formatNumber(share, 2)}`);
+    .map(({ panel, memories, arm, share }) => `${panel}, ${memories}: ${arm} ${formatNumber(share, 2)}`);
   const used = Object.fromEntries(Object.entries(colours).filter(([arm]) => data.some((row) => row.arm === arm)));
   const axis = { grid: false, domain: false, ticks: false, labelAngle: 0 };
   return {
     id: 'reuse',
     title: 'Figure 16. The fastest arm by length and reuse of the memories, simulated',
-    key: 'Numbers: mean time to first token, × that of text. Exact arms have the bits of text; all others may lose answers.',
-    description: `At ${groupedNumber(longest)} tokens of memories, by share of memories retrieved before. ${words.join('; ')}.`,
+    key: `Simulated: ${model}. Five memories are retrieved from so many of a user; in brackets, how many of them had been before. Numbers: mean time to first token, × that of text. Exact arms have the bits of text; all others may lose answers.`,
+    description: `At ${groupedNumber(longest)} tokens of memories, by memories of a user, and the share of those retrieved that had been before. ${words.join('; ')}.`,
     data,
     spec: facets('panel', panels, 2, {
       width: HALF_PANEL_WIDTH,
       height: HALF_PANEL_WIDTH,
       encoding: {
-        x: { field: 'tokens', type: 'ordinal', axis: { ...axis, title: 'Tokens of memories', format: ',d' } },
-        y: {
-          field: 'repeated',
+        x: {
+          field: 'tokens',
           type: 'ordinal',
-          sort: distinct(data.map(({ repeated }) => repeated)),
-          axis: { ...axis, title: 'Memories retrieved before' },
+          axis: { ...axis, title: 'Tokens of memories in a prompt', labelExpr: THOUSANDS, labelOverlap: false },
+        },
+        y: {
+          field: 'memories',
+          type: 'ordinal',
+          sort: distinct(data.map(({ memories }) => memories)),
+          axis: { ...axis, title: 'Memories of a user' },
         },
       },
       layer: [

@@ -1,10 +1,11 @@
 /** Tables 16 and 16b: what caches found under traffic, played and simulated; simulated times by length and reuse. */
-import { countColumn, type ItemColumn, numberColumn, type Table, textColumn } from '../../render/table.ts';
+import { countColumn, type ItemColumn, itemRows, numberColumn, type Table, textColumn } from '../../render/table.ts';
 import { groupedNumber } from '../../render/format-number.ts';
 import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { fastestArms, mapTraffic, type MapTraffic, mapRooms } from '../fastest-arms.ts';
 import { runTable } from './table-parts.ts';
+import { titleWithProof } from '../validity-caveats.ts';
 
 type PlayedArm = ReuseMeasurement['arms'][number];
 
@@ -44,35 +45,48 @@ const COUNTS = {
   storedBytes: 'bytes kept',
 } as const;
 
+/** Table 16b: the map of a run. */
 export function reuseMapTable(results: RunResults, { map, costsUpTo }: ReuseMeasurement): Table | undefined {
-  const traffic = mapTraffic(map);
-  if (traffic.length === 0) return undefined;
+  if (map.length === 0) return undefined;
+  const costs = `Costs were measured up to ${groupedNumber(costsUpTo)} tokens in this run; beyond, they are extrapolated.`;
+  const caption = `Table 16b. ${MAP_TITLE}: ${results.run.model.name}`;
+  return { id: 'table-16b', caption: titleWithProof(caption, results), ...mapParts(map, costs) };
+}
+
+/** The map of a machine with assumed costs, as `dki-bench estimate` shows it. */
+export function estimatedMapTable(map: ReuseMeasurement['map'], model: string, assumed: readonly string[]): Table {
+  return { id: 'map', caption: `${MAP_TITLE}: ${model}`, ...mapParts(map, `Assumed: ${assumed.join('; ')}.`) };
+}
+
+const MAP_TITLE = 'Simulated time to first token by length and reuse of the memories, × text';
+
+function mapParts(map: ReuseMeasurement['map'], costs: string): Omit<Table, 'id' | 'caption'> {
   const arms = [...new Set(map.map(({ arm }) => arm))].filter((arm) => arm !== 'rag');
   const name = ({ memoryTokens, repeated }: MapTraffic): string =>
     `${groupedNumber(memoryTokens)} tokens, ${Math.round(repeated * 100)} % repeated`;
-  return runTable(results, traffic, name, {
-    id: 'table-16b',
-    title: `Table 16b. Simulated time to first token by length and reuse of the memories, × text: ${results.run.model.name}`,
+  const blocks = Object.entries(mapRooms).map(([room, title]) => ({
+    title,
+    columns: [
+      ...arms.map((arm) =>
+        numberColumn<MapTraffic>(`${room}:${arm}`, arm, ({ cells }) => timesOfText(cells, room, arm), 2),
+      ),
+      textColumn<MapTraffic>(`${room}:exact`, 'fastest exact', ({ cells }) => fastestArms(cells, room).exact.arm),
+      textColumn<MapTraffic>(`${room}:any`, 'fastest', ({ cells }) => fastestArms(cells, room).any.arm),
+    ],
+  }));
+  return {
     rowHeading: 'traffic',
-    blocks: Object.entries(mapRooms).map(([room, title]) => ({
-      title,
-      columns: [
-        ...arms.map((arm) =>
-          numberColumn<MapTraffic>(`${room}:${arm}`, arm, ({ cells }) => timesOfText(cells, room, arm), 2),
-        ),
-        textColumn<MapTraffic>(`${room}:exact`, 'fastest exact', ({ cells }) => fastestArms(cells, room).exact.arm),
-        textColumn<MapTraffic>(`${room}:any`, 'fastest', ({ cells }) => fastestArms(cells, room).any.arm),
-      ],
-    })),
+    ...itemRows(mapTraffic(map), name, blocks),
     notes: [
       'Means of 2,000 turns of 20 users; five memories are retrieved, popular ones more often (Zipf, exponent 1), in order of creation.',
-      'Fastest: an arm must save 5 % of the time of those in columns before it. Exact: rag, rag-cached and dki, which have the bits of text. Blocks lose answers, and @order=stable shows text in another order.',
-      `Costs were measured up to ${groupedNumber(costsUpTo)} tokens in this run; beyond, they are extrapolated.`,
+      'Fastest: an arm must save 5 % of text’s time more than those in columns before it. Exact: rag, rag-cached, rag-cached + disk and dki, which have the bits of text. Blocks lose answers, and @order=stable shows text in another order.',
+      costs,
     ],
-  });
+  };
 }
 
-function timesOfText(cells: MapTraffic['cells'], room: string, arm: string): number {
-  const ms = (name: string): number => cells.find((cell) => cell.room === room && cell.arm === name)!.ms;
-  return ms(arm) / ms('rag');
+/** Null for an arm that there is not in this room. */
+function timesOfText(cells: MapTraffic['cells'], room: string, arm: string): number | null {
+  const [own, text] = [arm, 'rag'].map((name) => cells.find((cell) => cell.room === room && cell.arm === name)?.ms);
+  return own === undefined ? null : own / text!;
 }

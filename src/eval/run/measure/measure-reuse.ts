@@ -5,14 +5,15 @@ import { generateTraffic, trafficSchema } from '../../../data/generators/traffic
 import { requireCells } from '../../../engine/engine-capabilities.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { cellBytes } from '../../../engine/sequence-state.ts';
+import { blockFileBytes } from '../../../kv/block-file.ts';
 import type { ReuseMeasurement } from '../../../store/records/suite-measurements.ts';
 import { costsOfLengths } from '../../../systems/simulator/access-costs.ts';
 import { simulatedArmNames } from '../../../systems/simulator/simulated-arms.ts';
+import { distinctTokens, simulateMap } from '../estimate/simulate-reuse-map.ts';
 import { summariseTrace } from '../estimate/summarise-trace.ts';
 import type { ServeContext } from '../suite.ts';
 import { lengthFrame, measureLength } from './measure-length.ts';
 import { compareTurns, playArm, playedMachine, playedPrompts } from './play-traffic.ts';
-import { distinctTokens, simulateMap } from './simulate-reuse-map.ts';
 
 const TURNS = 1000;
 /** Share of the memories' KV that the arms may keep, so that some must go. */
@@ -35,24 +36,29 @@ export async function measureReuse(context: ServeContext): Promise<ReuseMeasurem
   await using engine = await openEngine(context);
   await using session = await engine.openSession('reuse');
   const opened = { engine, session };
-  const measured = { capabilities: engine.capabilities, layout: requireCells(engine).layout };
+  const { layout } = requireCells(engine);
+  const kept = {
+    limits: engine.capabilities,
+    kvBytes: (tokens: number) => tokens * cellBytes(layout),
+    fileBytes: (tokens: number) => blockFileBytes(layout, tokens),
+  };
   // `rag` stores nothing; its prompts tell how many tokens the memories have, and so how much room a quarter of them needs.
   const text = await playArm(context, opened, 'rag', { trace, users, maxBytes: config.kvBytes });
   const maxBytes = config.given.includes('kvBytes')
     ? config.kvBytes
-    : Math.ceil(ROOM * distinctTokens(playedPrompts(text, trace)) * cellBytes(measured.layout));
+    : Math.ceil(ROOM * distinctTokens(playedPrompts(text, trace)) * cellBytes(layout));
   const arms: ReuseMeasurement['arms'][number][] = [];
   for (const arm of simulatedArmNames) {
     context.signal.throwIfAborted();
     const played = arm === 'rag' ? text : await playArm(context, opened, arm, { trace, users, maxBytes });
-    const machine = playedMachine(measured, arm, maxBytes, played.responses);
+    const machine = playedMachine(kept, arm, maxBytes, played.responses);
     const prompts = playedPrompts(played, trace);
     arms.push(await compareTurns(arm, played, { prompts, machine, costs }));
     context.onStep(arms.length, simulatedArmNames.length + 1);
   }
-  const map = await simulateMap(context, measured, costs);
+  const map = await simulateMap(config.lengths, kept, costs, context.signal);
   context.onStep(simulatedArmNames.length + 1, simulatedArmNames.length + 1);
-  const { repeatedShare } = summariseTrace(trace, cellBytes(measured.layout));
+  const { repeatedShare } = summariseTrace(trace, cellBytes(layout));
   return { traffic: { ...traffic, repeated: repeatedShare }, maxBytes, arms, costs, costsUpTo, map };
 }
 

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import type { DatasetUser } from '../../../data/dataset.ts';
-import { cellBytes } from '../../../engine/sequence-state.ts';
-import { blockFileBytes } from '../../../kv/block-file.ts';
 import type { Trace } from '../../../kv/traffic/trace.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { ReuseMeasurement } from '../../../store/records/suite-measurements.ts';
@@ -20,7 +18,7 @@ import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
 import { KvFolder } from '../kv-folder.ts';
 import type { ServeContext } from '../suite.ts';
 import { systemParts } from '../system-parts-from-options.ts';
-import type { SimulatedEngine } from './simulate-reuse-map.ts';
+import type { MapMachine } from '../estimate/simulate-reuse-map.ts';
 
 type CacheUse = ReuseMeasurement['arms'][number]['real'];
 
@@ -97,7 +95,7 @@ function addTiers(tiers: readonly Partial<TierStats>[]): PlayedArm['stored'] {
 
 /** The machine on which an arm was played: `rag-cached` keeps KV in memory, `dki` on disk, as checkpoints, and blocks on both. */
 export function playedMachine(
-  { capabilities, layout }: SimulatedEngine,
+  machine: MapMachine,
   arm: SimulatedArmName,
   maxBytes: number,
   responses: readonly ChatResponse[],
@@ -107,11 +105,10 @@ export function playedMachine(
     if (trace.prefill?.strategy === 'prefix') checkpoints.set(trace.prefill.tokens, trace.prefill.sizeBytes);
   }
   return {
-    limits: capabilities,
+    ...machine,
     memoryBytes: arm.startsWith('dki') && !arm.startsWith('dki-') ? 0 : maxBytes,
     diskBytes: maxBytes,
-    kvBytes: (tokens) => tokens * cellBytes(layout),
-    fileBytes: (tokens) => checkpoints.get(tokens) ?? blockFileBytes(layout, tokens),
+    fileBytes: (tokens) => checkpoints.get(tokens) ?? machine.fileBytes(tokens),
   };
 }
 
