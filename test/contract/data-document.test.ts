@@ -13,15 +13,18 @@ const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
 
 interface DocumentedField {
   readonly name: string;
+  readonly isNeeded: boolean;
   readonly text: string;
 }
 
-/** The rows of the table of a record. */
+/** The entries of a record, such as "- `userId` (needed): owner". */
 function documented(kind: keyof typeof recordSchemas): DocumentedField[] {
   const [, section = ''] = page.split(`\n### \`${kind}\`\n`);
-  const [table = ''] = section.split(/\n##/);
-  const rows = [...table.matchAll(/^\| `(\w+)` +\| (.+) \|$/gm)];
-  return rows.map(([, name, text]): DocumentedField => ({ name: name!, text: text! }));
+  const [entries = ''] = section.split(/\n##/);
+  return entries.split(/^- /m).flatMap((text) => {
+    const [, name, needed] = /^`(\w+)`( \(needed\))?/.exec(text) ?? [];
+    return name === undefined ? [] : [{ name, isNeeded: needed !== undefined, text }];
+  });
 }
 
 /** Texts that a field must be one of, at any depth. */
@@ -41,7 +44,7 @@ describe.each(kinds)('the fields of a record of type %s', (kind) => {
 
   it('are needed where the document says so', () => {
     const { required } = z.toJSONSchema(recordSchemas[kind], { io: 'input', unrepresentable: 'any' });
-    const needed = documented(kind).filter(({ text }) => text.startsWith('needed'));
+    const needed = documented(kind).filter(({ isNeeded }) => isNeeded);
     expect(needed.map(({ name }) => name)).toEqual(required!.filter((field) => field !== 'type'));
   });
 

@@ -19,6 +19,9 @@ function fieldsOf({ properties = {}, propertyNames, items, anyOf = [] }: JsonSch
   return [...Object.keys(properties), ...(propertyNames?.enum ?? []), ...below.flatMap(fieldsOf)];
 }
 
+/** Entries such as "- `a`, `b`: meaning". */
+const entry = /^- ((?:`[\w.[\]]+`,?\s*)+):/gm;
+
 const whole = readFileSync(join(import.meta.dirname, '../../docs/results.md'), 'utf8').replaceAll(
   /^```[^]*?^```/gm,
   '',
@@ -26,8 +29,8 @@ const whole = readFileSync(join(import.meta.dirname, '../../docs/results.md'), '
 /** The document, and the list of turns. */
 const [page = '', ofTurns = ''] = whole.split(/^## A line per turn$/m);
 it('documents every column of the list of turns in order, and none that it has not', () => {
-  const cells = [...ofTurns.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell]) => cell!);
-  expect(cells.flatMap((cell) => cell.match(/(?<=`)\w+(?=`)/g) ?? [])).toEqual(turnColumns.map(({ name }) => name));
+  const listed = [...ofTurns.matchAll(entry)].map(([, names]) => names!);
+  expect(listed.flatMap((names) => names.match(/(?<=`)\w+(?=`)/g) ?? [])).toEqual(turnColumns.map(({ name }) => name));
 });
 
 const schema = z.toJSONSchema(runResults, { io: 'output', unrepresentable: 'any' }) as JsonSchema;
@@ -39,10 +42,8 @@ it('documents every field of results.json, and none that it has not', () => {
   const named = new Set(written.flatMap((code) => code.match(/[A-Za-z0-9-]+/g) ?? []));
   expect([...fields].filter((field) => !named.has(field))).toEqual([]);
 
-  const firstColumn = [...page.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(
-    ([, cell]) => cell!.match(/(?<=`)\w[\w.[\]]*(?=`)/g) ?? [],
-  );
-  const last = firstColumn.map((path) => path.replaceAll('[]', '').split('.').at(-1)!);
+  const listed = [...page.matchAll(entry)].flatMap(([, names]) => names!.match(/(?<=`)\w[\w.[\]]*(?=`)/g) ?? []);
+  const last = listed.map((path) => path.replaceAll('[]', '').split('.').at(-1)!);
   expect(last.length).toBeGreaterThan(50);
   expect(last.filter((field) => !fields.has(field))).toEqual([]);
 });
