@@ -18,8 +18,8 @@ export interface IntervalCell extends Design {
   readonly mean: number;
 }
 
-/** How often each interval held the mean, and how wide it was. */
-export type IntervalResult = Readonly<Record<string, { readonly coverage: number; readonly width: number }>>;
+/** The share of samples in which each interval held the mean. */
+export type IntervalResult = Readonly<Record<string, { readonly coverage: number }>>;
 
 const MEANS: Readonly<Record<Kind, readonly number[]>> = {
   binary: [0.5, 0.8, 0.95, 0.99],
@@ -51,8 +51,7 @@ export function tryIntervals(cell: IntervalCell, trials: number, random: SeededR
   const results = methods.flatMap((method) => {
     const own = found.flatMap((intervals) => intervals[method] ?? []);
     const held = own.filter(({ low, high }) => low <= mean && mean <= high);
-    const width = sum(own.map(({ low, high }) => high - low)) / own.length;
-    return own.length === 0 ? [] : [[method, { coverage: held.length / own.length, width }] as const];
+    return own.length === 0 ? [] : [[method, { coverage: held.length / own.length }] as const];
   });
   return Object.fromEntries(results);
 }
@@ -98,7 +97,7 @@ function kornGraubard(totals: UnitTotals): Interval {
 }
 
 /** Student's t on the variance over users alone. */
-export function plainT(totals: UnitTotals): Interval {
+function plainT(totals: UnitTotals): Interval {
   const { mean, units, variance } = clusteredMean(totals);
   const half = studentQuantile(TAIL, units - 1) * Math.sqrt(variance);
   return { low: mean - half, high: mean + half };

@@ -3,7 +3,6 @@ import { clusteredMean, pairedDesignEffect } from '../../src/eval/analysis/stati
 import { shareDifference } from '../../src/eval/analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 import { judgeFamily } from '../../src/eval/analysis/statistics/verdict.ts';
-import { plainT } from './interval-cells.ts';
 import { drawItems, userRate } from './samples.ts';
 
 /** One world in which a family of arms is judged against a baseline that is right in 90 %. */
@@ -23,7 +22,6 @@ export interface VerdictResult {
   readonly kept: number;
   readonly lost: number;
   readonly coverage: number;
-  readonly coverageOfT: number;
 }
 
 const ARMS = 4;
@@ -71,7 +69,7 @@ function simulatedRun({ users, correlation, loss, repaired }: VerdictCell, rando
 }
 
 export function tryVerdicts(cell: VerdictCell, trials: number, random: SeededRandom): VerdictResult {
-  const counts = { anyKept: 0, anyLost: 0, kept: 0, lost: 0, coverage: 0, coverageOfT: 0 };
+  const counts = { anyKept: 0, anyLost: 0, kept: 0, lost: 0, coverage: 0 };
   for (let trial = 0; trial < trials; trial++) {
     const { values, arms } = simulatedRun(cell, random);
     const differences = arms.map((arm) => arm.differences);
@@ -84,14 +82,12 @@ export function tryVerdicts(cell: VerdictCell, trials: number, random: SeededRan
       effect,
     }));
     const verdicts = judgeFamily(members, MARGIN).map(({ verdict }) => verdict);
-    const holds = ({ low, high }: { readonly low: number; readonly high: number }): number =>
-      Number(low <= -cell.loss && -cell.loss <= high);
+    const { low, high } = members[0]!.gain.interval;
     counts.anyKept += Number(verdicts.includes('kept'));
     counts.anyLost += Number(verdicts.includes('lost'));
     counts.kept += verdicts.filter((verdict) => verdict === 'kept').length / ARMS;
     counts.lost += verdicts.filter((verdict) => verdict === 'lost').length / ARMS;
-    counts.coverage += holds(members[0]!.gain.interval);
-    counts.coverageOfT += holds(plainT(arms[0]!.differences));
+    counts.coverage += Number(low <= -cell.loss && -cell.loss <= high);
   }
   const rates = Object.entries(counts).map(([name, count]) => [name, count / trials] as const);
   return Object.fromEntries(rates) as unknown as VerdictResult;
