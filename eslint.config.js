@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'build/', 'coverage/', 'reports/', 'models/', 'datasets/'] },
+  { ignores: ['dist/', 'build/', 'docs/.vitepress/.temp/', 'coverage/', 'reports/', 'models/', 'datasets/'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
