@@ -1,4 +1,8 @@
-/** The public interface of dki-bench; everything else is internal. */
+/**
+ * The public interface of dki-bench; everything else is internal.
+ *
+ * @module dki-bench
+ */
 export { openSystem, type OpenedSystem, type OpenSystemOptions } from './bench/open-memory-system.ts';
 export { adapterNamed, adapters } from './bench/select-engine.ts';
 export { runBench } from './bench/run-bench.ts';

@@ -1,4 +1,8 @@
-/** Entry point `dki-bench/llama-server`: an engine on a llama-server, and `joinBlocks`. Loads neither the bench nor llama.cpp. */
+/**
+ * An engine on a llama-server, and `joinBlocks`. Loads neither the bench nor llama.cpp.
+ *
+ * @module dki-bench/llama-server
+ */
 import { servedModel } from './config/bench-config.ts';
 import type { EngineRequest } from './engine/engine-adapter.ts';
 import type { Engine } from './engine/engine.ts';

@@ -76,7 +76,7 @@ export default defineConfig({
   rewrites: pagePath,
   outDir: '../build/docs',
   cacheDir: '../build/vitepress',
-  // Files of this name elsewhere in the repository are not of the site.
+  // Otherwise VitePress reads every config.ts of the repository.
   additionalConfig: {},
   markdown: {
     // As hosts of Git do, so that links to headings lead to them there and here.

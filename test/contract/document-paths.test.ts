@@ -38,3 +38,12 @@ it('names commands that package.json has', () => {
   expect(commands.length).toBeGreaterThan(20);
   expect(commands.filter(({ text }) => !(text in scripts)).map(shown)).toEqual([]);
 });
+
+it('has every page of docs in the sidebar of the site', () => {
+  const config = readFileSync(join(root, 'docs/.vitepress/config.ts'), 'utf8');
+  const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  expect(pages.length).toBeGreaterThan(20);
+  expect(
+    pages.filter((name) => !config.includes(`'${name.slice(0, -3)}'`) && !config.includes(`docs/${name}`)),
+  ).toEqual([]);
+});
