@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares our engine with transformers and kvpress on SmolLM2, with its weights in 32-bit floats (at most .03 in ln p) and as they ship,
-# and prints two tables for docs/exactness.md. Brings transformers and kvpress from the Python index into the cache of the bench (6 GB with torch, some minutes).
+# and prints two tables, which docs/exactness.md sums up. Brings transformers and kvpress from the Python index into the cache of the bench (6 GB with torch, some minutes).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 PATH="$PWD/node_modules/.bin:$PATH"
