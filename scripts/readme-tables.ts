@@ -23,8 +23,7 @@ import { ablationTable } from '../src/report/tables/ablation-tables.ts';
 import { modelSizeFigure } from '../src/report/figures/category-figure.ts';
 import { pictureFile, renderFigure } from '../src/render/figure.ts';
 import { ladderFindings, ladderTable } from './ladder-table.ts';
-import { methodsInBrief, passagesInBrief, pickColumns, placementInBrief } from './methods-tables.ts';
-import { type BareTable, qualityAndCostTable } from './real-model-tables.ts';
+import { type BareTable, methodsInBrief, pickColumns, qualityAndCostTable } from './real-model-tables.ts';
 import { runScript } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -156,13 +155,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
       return bare(ladderTable(runs), runs);
     },
   },
-  'docs/methods/README.md': {
-    methods: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods`),
-    variants: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods-dev-variants`),
-    placement: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods-dev-placement`),
-    passages: () => bareTable(passagesInBrief, `${REAL_MODEL}-methods-musique`),
-  },
-  'docs/methods/block-making.md': { settings: () => bareTable(placementInBrief, `${REAL_MODEL}-placement`) },
+  'docs/methods/README.md': { methods: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods`) },
   'docs/when-it-pays.md': {
     played: () => bareTable(playedTable, REUSE),
     lengths: () => lengthsTable(lengthReports.map(readResults)),
