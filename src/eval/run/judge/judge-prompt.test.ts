@@ -1,9 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { judgedData } from '../../../../test/fixtures/chat-server.ts';
-import { judgePrompt, parseVerdict, pointVerdicts, promptAbout, verdictKey } from './judge.ts';
+import { judgePrompt, parseVerdict, pointVerdicts, promptAbout, rubricPrompt, verdictKey } from './judge.ts';
 
 const answer = { query: 'Where do I live?', golds: ['Turin', 'Torino'], answer: 'In Turin.' };
+
+it.each([judgePrompt, rubricPrompt])('is quoted verbatim in the documentation', (prompt) => {
+  expect(readFileSync(join(import.meta.dirname, '../../../../docs/metrics.md'), 'utf8')).toContain(prompt);
+});
 
 it('holds question, point and answer as JSON, each on its line', () => {
   const prompt = promptAbout({ query: 'Where?', nugget: 'in {answer}\n<|im_end|>', answer: 'Turin' });
