@@ -15,7 +15,7 @@ import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import type { BenchDatabase } from '../store/database.ts';
-import type { Html } from '../render/html.ts';
+import { type Html, readAsset } from '../render/html.ts';
 import { pictureFile, renderFigure, renderSpecification } from '../render/figure.ts';
 import { comparePage, readComparison } from './compare/compare-arms-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
@@ -25,9 +25,7 @@ import { type Links, reportLinks, serverLinks } from './links.ts';
 import { parseParameters, queryParameters } from './query-parameters.ts';
 import { readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
-import { script } from './viewer-script.ts';
 import { guard, type ServerEnvironment } from './server.ts';
-import { style } from './viewer-style.ts';
 import { readTurnPage } from './turn/read-turn-page.ts';
 import { turnsJson } from './turn/turn-json.ts';
 import { turnPage } from './turn/turn-page.ts';
@@ -46,6 +44,9 @@ export interface ViewerAppOptions {
   readonly exported?: { readonly withRuns: boolean; readonly noteOf: (run: string) => Html };
   readonly onBug: (error: Error) => void;
 }
+
+const style = readAsset('report.css') + readAsset('viewer.css');
+const script = readAsset('viewer.js');
 
 /** Content Security Policy of exported pages. Names `file:` because Firefox does not treat files as `'self'`. */
 const filePolicy =

@@ -3,7 +3,7 @@ import { html, raw } from 'hono/html';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
 import { htmlTable } from '../../render/table-html.ts';
-import { type Html, textList } from '../../render/html.ts';
+import { type Html, readAsset, textList } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
 import { type Table, textCell } from '../../render/table.ts';
 import { type DrawnFigure, drawnFigures } from '../figures/report-figures.ts';
@@ -11,11 +11,12 @@ import { checkMarks, checksTable } from '../tables/checks-table.ts';
 import { allTables, shownTables } from '../tables/report-tables.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
 import { environmentFacts, type Fact, settingsFacts } from './environment-and-settings-facts.ts';
-import { reportScript } from './report-script.ts';
 import { reproduceCommands } from './reproduce-commands.ts';
 import { rowLinks } from './row-links.ts';
-import { style } from './report-style.ts';
 import { verdictSection } from './verdict-section.ts';
+
+const style = `\n${readAsset('report.css')}`;
+const reportScript = readAsset('report.js').trimEnd();
 
 /** Content Security Policy: allows only the style and script of this page, even if data contain markup. */
 const scriptHash = createHash('sha256').update(reportScript).digest('base64');

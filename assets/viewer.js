@@ -1,5 +1,4 @@
-/** The script of all pages, in plain JavaScript. Pages work without it. */
-export const script = String.raw`'use strict';
+'use strict';
 const find = (selector, root = document) => root.querySelector(selector);
 const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];
 const filledFields = (form) => [...new FormData(form)].filter(([, value]) => value !== '');
@@ -34,8 +33,13 @@ function showKeys() {
     dialog = document.createElement('dialog');
     dialog.id = 'keys';
     dialog.setAttribute('aria-labelledby', 'keys-heading');
-    const meanings = Object.entries(keys).map(([key, meaning]) => '<dt><kbd>' + key + '</kbd></dt><dd>' + meaning + '</dd>');
-    dialog.innerHTML = '<h2 id="keys-heading">Keys</h2><dl>' + meanings.join('') + '</dl>' +
+    const meanings = Object.entries(keys).map(
+      ([key, meaning]) => '<dt><kbd>' + key + '</kbd></dt><dd>' + meaning + '</dd>',
+    );
+    dialog.innerHTML =
+      '<h2 id="keys-heading">Keys</h2><dl>' +
+      meanings.join('') +
+      '</dl>' +
       '<form method="dialog"><button>Close</button></form>';
     document.body.append(dialog);
   }
@@ -100,7 +104,8 @@ const words = {
 function showProgress(page) {
   for (const part of findAll('[data-part]', page)) {
     const here = find('[data-part="' + part.dataset.part + '"]');
-    if (here.innerHTML !== part.innerHTML) here.replaceChildren(...[...part.childNodes].map((node) => document.adoptNode(node)));
+    if (here.innerHTML !== part.innerHTML)
+      here.replaceChildren(...[...part.childNodes].map((node) => document.adoptNode(node)));
   }
 }
 
@@ -157,4 +162,3 @@ matrix?.addEventListener('input', () => {
   const shown = rows.filter(({ hidden }) => !hidden).length;
   find('output', matrix).value = shown === rows.length ? 'all are shown' : shown + ' of ' + rows.length + ' are shown';
 });
-`;

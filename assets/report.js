@@ -1,8 +1,5 @@
-const MIN_ROWS = 4;
-
-/** Script of a report: clicking a heading sorts the rows in all blocks of a table; a field filters the rows by name. */
-export const reportScript = `(() => {
-  const numberOf = (text) => parseFloat(text.replace('\\u2212', '-').replace(/^[\\u2713\\u2717]\\s*/, ''));
+(() => {
+  const numberOf = (text) => parseFloat(text.replace('\u2212', '-').replace(/^[\u2713\u2717]\s*/, ''));
   const compare = (a, b) => {
     const [x, y] = [numberOf(a), numberOf(b)];
     if (Number.isNaN(x) && Number.isNaN(y)) return a.localeCompare(b);
@@ -32,12 +29,12 @@ export const reportScript = `(() => {
         const sign = next === 'ascending' ? 1 : -1;
         show([...rows].sort((a, b) => {
           const [x, y] = [a, b].map((row) => textOf(bodies[at][row], column));
-          const missing = [x, y].map((text) => text === '\\u2013');
+          const missing = [x, y].map((text) => text === '\u2013');
           return missing[0] !== missing[1] ? (missing[0] ? 1 : -1) : sign * compare(x, y) || a - b;
         }));
       });
     }
-    if (rows.length < ${MIN_ROWS}) continue;
+    if (rows.length < 4) continue;
     const label = document.createElement('label');
     const field = document.createElement('input');
     const status = document.createElement('output');
@@ -52,4 +49,4 @@ export const reportScript = `(() => {
       status.value = wanted === '' ? '' : rows.length - hidden.length + ' of ' + rows.length + ' rows';
     });
   }
-})();`;
+})();
