@@ -84,7 +84,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
       model: config.model,
       sessions,
       checkpointFolder: join(folder, 'checkpoints'),
-      ...(threads === undefined ? {} : { threads }),
+      threads,
     });
     closers.push(() => engine[Symbol.asyncDispose]());
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));

@@ -39,9 +39,5 @@ export function selectEngineForRuns(
 
 export function openConfiguredEngine(engines: EngineOpener, config: BenchConfig): Promise<Engine> {
   const { model, contextTokens, threads } = config;
-  return engines.open({
-    model,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(threads === undefined ? {} : { threads }),
-  });
+  return engines.open({ model, contextTokens, threads });
 }

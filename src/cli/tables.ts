@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { join, dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
@@ -12,7 +12,15 @@ import { tableAsJson } from '../render/table-json.ts';
 import { printable, printableJson } from '../render/escape-control-characters.ts';
 import { lackOfProof, progressText } from '../report/validity-caveats.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
-import { checkReport, renderers, writeReport } from '../report/report-files.ts';
+import {
+  checkReport,
+  renderers,
+  writeReport,
+  checkDrawings,
+  redrawReport,
+  resultsText,
+  writeFiles,
+} from '../report/report-files.ts';
 import { modelSizeFigure } from '../report/figures/category-figure.ts';
 import { findTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
 import { type TurnFormat, turnFormats, turnLines } from '../report/export-turns.ts';
@@ -24,15 +32,12 @@ import { UserClaimRepository } from '../store/user-claim-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { checksFailed } from './bench.ts';
 import { addConfigOptions, refuseUnusedFlags, withExamples } from './options.ts';
-import {
-  checkReports,
-  compareReports,
-  redrawReports,
-  type ReportContent,
-  storedReports,
-  writeReports,
-} from './write-and-check-reports.ts';
 import { openStoredRuns } from './stored-runs.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Mark } from '../store/records/arm-traits.ts';
+import { armRegistry } from '../systems/arms/arm-registry.ts';
+import { findReports, readReport, reportDocument } from '../viewer/open-reports.ts';
+import { displayPath, printLines } from './output.ts';
 
 const CHUNK_CHARACTERS = 65_536;
 
@@ -172,4 +177,86 @@ function reports(database: BenchDatabase, out: string, runs: readonly RunResults
     return { folder: join(out, results.run.name), runs: [results], outcomes };
   });
   return runs.length > 1 ? [...own, { folder: join(out, groupName(runs[0]!.run.name)), runs }] : own;
+}
+
+interface ReportContent {
+  readonly folder: string;
+  readonly runs: readonly RunResults[];
+  /** Text of the file of outcomes, which only the report of a single run has. */
+  readonly outcomes?: string;
+}
+
+/** The results of stored reports, the oldest first. @throws BenchError as `findReports` and `readReport` */
+export function storedReports(path: string): RunResults[] {
+  return byAge(findReports(path).map(readReport));
+}
+
+const byAge = (runs: readonly RunResults[]): RunResults[] =>
+  runs.toSorted((a, b) => Date.parse(a.run.startedAt) - Date.parse(b.run.startedAt));
+
+/** The report of each folder, and one report of all suites of a run in their parent folder. */
+function drawnReports(folders: readonly string[]): ReportContent[] {
+  const reports = folders.map((folder) => ({ folder, runs: [readReport(folder)] }));
+  const groups = [...Map.groupBy(reports, ({ folder }) => dirname(folder))].flatMap(([folder, children]) => {
+    const runs = byAge(children.flatMap((child) => child.runs));
+    const names = new Set(runs.map(({ run }) => groupName(run.name)));
+    return runs.length > 1 && names.size === 1 ? { folder, runs } : [];
+  });
+  return [...reports, ...groups];
+}
+
+/** Takes the marks of a report's arms, which figures draw, from the registry; changes nothing else. */
+async function renewMarks(folder: string): Promise<void> {
+  const document = reportDocument(folder) as {
+    readonly arms: readonly { readonly arm: string; readonly traits: { mark: Mark } }[];
+  };
+  let isChanged = false;
+  for (const { arm, traits } of document.arms) {
+    const mark = armRegistry.mark(arm);
+    if (mark === undefined || isDeepStrictEqual(mark, traits.mark)) continue;
+    traits.mark = mark;
+    isChanged = true;
+  }
+  if (isChanged) writeFiles(folder, new Map([['results.json', resultsText(document)]]));
+}
+
+/** Draws stored reports again from their results, with current marks and unchanged numbers. */
+export async function redrawReports(path: string): Promise<number> {
+  const folders = findReports(path);
+  for (const folder of folders) await renewMarks(folder);
+  return await writeReports(drawnReports(folders), ({ folder, runs }) => redrawReport(folder, runs), 'drawn');
+}
+
+/** Names the files of stored reports that would be drawn differently now. */
+export async function checkReports(path: string): Promise<number> {
+  const reports = drawnReports(findReports(path));
+  return await compareReports(reports, ({ folder, runs }) => checkDrawings(folder, runs), 'agrees with its results');
+}
+
+async function writeReports(
+  reports: readonly ReportContent[],
+  write: (report: ReportContent) => Promise<void>,
+  done: string,
+): Promise<number> {
+  for (const report of reports) {
+    await write(report);
+    printLines([`${displayPath(report.folder)}: ${done}`]);
+  }
+  return exitCodes.ok;
+}
+
+/** Prints the differences of each report, or that it agrees. */
+async function compareReports(
+  reports: readonly ReportContent[],
+  compare: (report: ReportContent) => Promise<string[]>,
+  agreement: string,
+): Promise<number> {
+  let count = 0;
+  for (const report of reports) {
+    const differences = await compare(report);
+    const lines = differences.length === 0 ? [agreement] : differences;
+    printLines(lines.map((line) => `${displayPath(report.folder)}: ${line}`));
+    count += differences.length;
+  }
+  return count === 0 ? exitCodes.ok : exitCodes.checkFailed;
 }

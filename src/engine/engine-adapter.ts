@@ -13,13 +13,13 @@ export interface EngineRequest {
   readonly model: string;
   readonly sessions?: number;
   /** Positions of one session. Default: the model's training context, at most 4,096. */
-  readonly contextTokens?: number;
+  readonly contextTokens?: number | undefined;
   /** Cells per position of a session: more than 1 if blocks share positions. Default 1. */
-  readonly cellsPerPosition?: number;
+  readonly cellsPerPosition?: number | undefined;
   /** Default: 1 for a model below 50 million parameters, else `cores`. */
-  readonly threads?: number;
+  readonly threads?: number | undefined;
   /** Cores for this process, if several processes run models. Default: all. */
-  readonly cores?: number;
+  readonly cores?: number | undefined;
   /** Number type of keys and values. Default: F16, or the only one that the engine has. */
   readonly kvType?: NumberType;
   /** Folder of checkpoints that outlive this process. Default: a private folder, deleted with the engine. */

@@ -1,11 +1,13 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { SequenceState } from '../engine/sequence-state.ts';
-import type { StoreType } from '../store/records/prefill-record.ts';
-import { BlockMemoryTier, type MemoryBlock } from './block-memory-tier.ts';
-import { arenaBlocks, quantisedBlocks } from './held-blocks.ts';
+import { type SequenceState, kvBytes } from '../engine/sequence-state.ts';
+import type { StoreType, QuantisedType } from '../store/records/prefill-record.ts';
+import { BlockMemoryTier, type MemoryBlock, type BlockForm, type HeldBlock } from './block-memory-tier.ts';
 import type { AboutKv, OwnedKv } from './kv-record.ts';
 import type { KvStore, KvStoreStats } from './kv-disk-store.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
+import { ArenaCells, deletedDuringTurn } from './arena-cells.ts';
+import { readBlockFile, writeBlockFile } from './block-file.ts';
+import { readQuantised, writeQuantised } from './quantised-block.ts';
 
 /** Share of the memory for rotated keys, which are half as large as their block. */
 const ROTATED_SHARE = 1 / 3;
@@ -198,4 +200,70 @@ export function openBlockStore(
   const rotated = new RotatedKeyCache(share.rotated);
   const memory = new BlockMemoryTier(share.blocks, type === 'f16' ? arenaBlocks(rotated) : quantisedBlocks(type));
   return new BlockStore<SequenceState, Uint8Array<ArrayBuffer>>(disk, memory, timing, rotated);
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Holds blocks in the arena, as they were evaluated. @param rotated loses the keys of a block that leaves */
+function arenaBlocks(rotated: RotatedKeyCache): BlockForm<SequenceState, Bytes> {
+  const held = (cells: ArenaCells): HeldBlock<SequenceState, Bytes> => ({
+    sizeBytes: kvBytes(cells),
+    read: () => cells,
+    file: () => writeBlockFile(cells),
+    moveOut: () => {
+      rotated.forget(cells);
+      cells.moveOut();
+    },
+    erase: () => {
+      rotated.forget(cells);
+      cells.erase();
+    },
+  });
+  return {
+    hold: (state) => held(new ArenaCells(state)),
+    holdFile: (bytes, name) => {
+      const cells = new ArenaCells(readBlockFile(bytes, name));
+      return { block: held(cells), state: cells };
+    },
+  };
+}
+
+/** Holds quantised blocks outside the arena; each read returns a dequantised copy. */
+function quantisedBlocks(type: QuantisedType): BlockForm<SequenceState, Bytes> {
+  return {
+    hold: (state) => new QuantisedBlock(writeQuantised(state, type)),
+    holdFile: (bytes, name) => {
+      const state = readQuantised(bytes, name);
+      return { block: new QuantisedBlock(bytes.slice()), state };
+    },
+  };
+}
+
+class QuantisedBlock implements HeldBlock<SequenceState, Bytes> {
+  readonly sizeBytes: number;
+  #bytes: Bytes | undefined;
+
+  /** @param bytes from `writeQuantised`, owned by this object from then on */
+  constructor(bytes: Bytes) {
+    this.#bytes = bytes;
+    this.sizeBytes = bytes.length;
+  }
+
+  read(): SequenceState {
+    return readQuantised(this.file());
+  }
+
+  file(): Bytes {
+    if (this.#bytes === undefined) throw deletedDuringTurn();
+    return this.#bytes;
+  }
+
+  moveOut(): void {
+    // Turns have copies.
+  }
+
+  erase(): void {
+    this.#bytes?.fill(0);
+    this.#bytes = undefined;
+  }
 }

@@ -2,7 +2,7 @@ import { cpSync, existsSync, statSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { redrawReports } from '../../src/cli/write-and-check-reports.ts';
+import { redrawReports } from '../../src/cli/tables.ts';
 import { writeReport } from '../../src/report/report-files.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { runResults } from '../fixtures/run-results.ts';

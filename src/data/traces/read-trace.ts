@@ -1,13 +1,14 @@
 import { closeSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Trace } from '../../kv/traffic/trace.ts';
+import type { Trace, TraceSegment, TraceTurn } from '../../kv/traffic/trace.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { openToRead } from '../../base/read-remove-rename-files.ts';
-import { parseObject } from '../parse-record.ts';
-import { fileLines, unreadable } from '../stream-text-file.ts';
-import { readJsonlTrace } from './jsonl-trace.ts';
-import { readMooncakeTrace } from './mooncake-trace.ts';
+import { parseObject, type Placed } from '../parse-record.ts';
+import { fileLines, unreadable, type FileLine } from '../stream-text-file.ts';
 import { readRunTrace, type RunChoice } from './run-trace.ts';
+import { z } from 'zod';
+import { checkSchema } from '../check-schema.ts';
+import { id as recordId, instant } from '../record-schemas.ts';
 
 const SQLITE = 'SQLite format 3\0';
 
@@ -49,4 +50,167 @@ function isDatabase(path: string): boolean {
   } catch (error) {
     throw unreadable(path, error);
   }
+}
+
+const BLOCK_TOKENS = 512;
+/** The trace names no users, and its hashes compare prompts of all of them. */
+const ALL_USERS = 'all';
+
+const count = z.number().int().nonnegative();
+
+/** Other fields are ignored. */
+const requestLine = z.object({
+  /** Milliseconds. */
+  timestamp: z.number().nonnegative(),
+  input_length: z.number().int().positive(),
+  output_length: count,
+  /** One for each 512 tokens of the prompt, the last block perhaps shorter; it stands for all tokens up to the block's end. */
+  hash_ids: z.array(count),
+});
+
+type Request = z.output<typeof requestLine>;
+
+/**
+ * Reads traffic in the form of Mooncake's published traces: JSON Lines of requests with hashes of 512-token prefixes.
+ * @throws BenchError `bad-data` naming file and line: invalid fields, or blocks of another size
+ * @see Qin et al., Mooncake: A KVCache-centric Disaggregated Architecture for LLM Serving (2024), traces
+ */
+async function readMooncakeTrace(path: string, name: string, lines: AsyncIterable<FileLine>): Promise<Trace> {
+  const requests: Request[] = [];
+  for await (const { number, text } of lines) {
+    const place = `${path}:${number}`;
+    const request = checkSchema(requestLine, parseObject(text, place), place);
+    const { input_length: tokens, hash_ids: ids } = request;
+    const blocks = Math.ceil(tokens / BLOCK_TOKENS);
+    if (ids.length !== blocks) {
+      const message = `${place}: hash_ids has ${ids.length} hashes, but ${tokens} tokens are ${blocks} blocks of ${BLOCK_TOKENS}`;
+      throw new BenchError(
+        'bad-data',
+        message,
+        "give one hash for each 512 tokens of the prompt, as Mooncake's traces do",
+      );
+    }
+    requests.push(request);
+  }
+  requests.sort((a, b) => a.timestamp - b.timestamp);
+  const conversationOf = conversations();
+  const segments = new Map<string, TraceSegment>();
+  const turns = requests.map((request): TraceTurn => {
+    const { timestamp, input_length: tokens, output_length: answerTokens, hash_ids: ids } = request;
+    return {
+      atMs: timestamp,
+      userId: ALL_USERS,
+      conversationId: conversationOf(request),
+      segments: ids.map((id, index) => {
+        const segment = { id: String(id), tokens: Math.min(BLOCK_TOKENS, tokens - index * BLOCK_TOKENS) };
+        const known = segments.get(segment.id);
+        if (known?.tokens === segment.tokens) return known;
+        segments.set(segment.id, segment);
+        return segment;
+      }),
+      queryTokens: 0,
+      answerTokens,
+    };
+  });
+  return { name, headerTokens: 0, idsOf: 'prefix', turns };
+}
+
+/**
+ * Derives conversations from shared prefixes: a request goes on with an earlier one if it begins with the earlier one's full blocks,
+ * the last of which no request had before, and is long enough to hold that answer too. All other requests begin a conversation.
+ */
+function conversations(): (request: Request) => string {
+  const seen = new Set<number>();
+  /** By the last full block of a request: its conversation, and the tokens of its prompt and answer. */
+  const ends = new Map<number, { readonly conversation: string; readonly tokens: number }>();
+  let count = 0;
+  return ({ input_length: tokens, output_length: answerTokens, hash_ids: ids }) => {
+    const full = ids.slice(0, Math.floor(tokens / BLOCK_TOKENS));
+    const earlier = full.findLast((id) => tokens >= (ends.get(id)?.tokens ?? Infinity));
+    const conversation = earlier === undefined ? String(count++) : ends.get(earlier)!.conversation;
+    const last = full.at(-1);
+    if (last !== undefined && !seen.has(last)) ends.set(last, { conversation, tokens: tokens + answerTokens });
+    for (const id of full) seen.add(id);
+    return conversation;
+  };
+}
+
+const tokens = z.number().int().nonnegative();
+const id = z.union([recordId, z.number().transform(String)], { error: 'expected an id, a text or a number' });
+
+/** The optional first line. */
+const traceLine = z.strictObject({
+  type: z.literal('trace'),
+  /** Default: the name of the file. */
+  name: recordId.optional(),
+  /** Tokens that all prompts begin with, such as the system text. */
+  headerTokens: tokens.default(0),
+});
+
+const turnLine = z.strictObject({
+  /** Milliseconds from any origin, or ISO 8601: one of the two in a file. */
+  time: z.union([z.number().nonnegative(), instant], {
+    error: 'expected milliseconds, or a time such as 2026-03-01T09:00:00Z',
+  }),
+  user: id,
+  /** Default: the turn is a conversation of its own. */
+  conversation: id.optional(),
+  /** In the order of the prompt. */
+  memories: z.array(z.strictObject({ id, tokens: z.number().int().positive() })),
+  queryTokens: tokens.default(0),
+  answerTokens: tokens.default(0),
+});
+
+type Time = z.output<typeof turnLine>['time'];
+
+/**
+ * Reads traffic in the bench's own form: JSON Lines of turns, after an optional line of type `trace`.
+ * @param path name of the file in messages @param name of the trace, unless the file gives one
+ * @returns turns in the order and with the times of the file
+ * @throws BenchError `bad-data` naming file and line: invalid fields, times of two kinds, a memory whose tokens change
+ */
+async function readJsonlTrace(path: string, name: string, lines: AsyncIterable<FileLine>): Promise<Trace> {
+  let about: Omit<Trace, 'turns'> = { name, headerTokens: 0, idsOf: 'text' };
+  const turns: TraceTurn[] = [];
+  const segments = new Map<string, Placed<TraceSegment>>();
+  let firstTime: Time | undefined;
+  for await (const { number, text } of lines) {
+    const place = `${path}:${number}`;
+    const value = parseObject(text, place);
+    if (turns.length === 0 && 'type' in value) {
+      const { name = about.name, headerTokens } = checkSchema(traceLine, value, place);
+      about = { ...about, name, headerTokens };
+      continue;
+    }
+    const { time, user, conversation, memories, ...counts } = checkSchema(turnLine, value, place);
+    firstTime ??= time;
+    if (typeof time !== typeof firstTime) {
+      const message = `${place}: time is ${JSON.stringify(time)}, but the first turn has ${JSON.stringify(firstTime)}`;
+      throw new BenchError('bad-data', message, 'write all times in milliseconds, or all in ISO 8601');
+    }
+    turns.push({
+      atMs: typeof time === 'number' ? time : Date.parse(time),
+      userId: user,
+      conversationId: conversation === undefined ? `line ${number}` : `${user} ${conversation}`,
+      segments: memories.map((memory) => knownSegment(segments, user, { record: memory, place })),
+      ...counts,
+    });
+  }
+  return { ...about, turns };
+}
+
+/** The segment of a user's memory, one object for all turns. @throws BenchError `bad-data` if its tokens change */
+function knownSegment(
+  segments: Map<string, Placed<TraceSegment>>,
+  user: string,
+  { record, place }: Placed<TraceSegment>,
+): TraceSegment {
+  const key = JSON.stringify([user, record.id]);
+  const known = segments.get(key);
+  if (known === undefined) segments.set(key, { record, place });
+  else if (known.record.tokens !== record.tokens) {
+    const message = `${place}: memory ${JSON.stringify(record.id)} has ${record.tokens} tokens, but ${known.record.tokens} in ${known.place}`;
+    throw new BenchError('bad-data', message, 'give a memory another id when its text changes');
+  }
+  return known?.record ?? record;
 }

@@ -1,10 +1,15 @@
-import type { BenchError } from '../../base/bench-error.ts';
+import { type BenchError, formatValue } from '../../base/bench-error.ts';
 import { checkConsistency } from '../check-consistency.ts';
 import { fileSource, type DatasetSource } from '../dataset-source.ts';
-import { readRecords } from '../read-records.ts';
+import { readRecords, type DatasetRecords } from '../read-records.ts';
 import { datasetStatistics } from './dataset-statistics.ts';
-import { lintDataset } from './lint-dataset.ts';
-import type { Finding, Rule } from '../dataset-problem.ts';
+import type { Finding, Rule, LintRule } from '../dataset-problem.ts';
+import { type Language, detectLanguage } from '../../base/language.ts';
+import { evidenceIsKnown } from '../dataset.ts';
+import { normalise } from '../normalise-text.ts';
+import { holdsWords, wordForm } from '../split-words.ts';
+import type { Placed } from '../parse-record.ts';
+import type { ItemRecord, MemoryRecord, QuestionRecord } from '../record-schemas.ts';
 
 export type Verification = Awaited<ReturnType<typeof verifySource>>;
 
@@ -52,4 +57,101 @@ export async function verifySource(source: DatasetSource) {
     partial,
     statistics: datasetStatistics(records, language),
   };
+}
+
+type Draft = Omit<Finding, 'line'>;
+
+function warning(rule: LintRule, message: string, hint: string): Draft {
+  return { severity: 'warning', rule, message, hint };
+}
+
+function* aboutAnswer({ record, place }: Placed<ItemRecord>, language: Language): Generator<Draft> {
+  const { answer, acceptedAnswers, query, superseded } = record;
+  if (answer === null) return;
+  const golds = [answer, ...acceptedAnswers];
+  const leaked = golds.find((gold) => holdsWords(query, gold, language));
+  if (leaked !== undefined) {
+    const message = `${place}: query holds the answer ${formatValue(leaked)}`;
+    yield warning('leak', message, 'ask without it, unless the question offers a choice');
+  }
+  // The metrics could not tell such a value from the gold.
+  const stale = superseded.find((old) => golds.some((gold) => wordForm(old, language) === wordForm(gold, language)));
+  if (stale !== undefined) {
+    const message = `${place}: superseded expected values other than the answer, got ${formatValue(stale)}`;
+    const hint = 'a right answer would count as superseded';
+    yield { severity: 'error', rule: 'superseded-answer', message, hint };
+  }
+  if (!evidenceIsKnown(record)) {
+    const message = `${place}: evidence and history are empty, and the answer is ${formatValue(answer)}`;
+    const hint = 'name the memories that answer it, or write "answer": null if nothing does';
+    yield warning('no-evidence', message, hint);
+  }
+}
+
+/** Describes each record that has the same key as an earlier one. */
+function* repeated<T>(
+  records: readonly Placed<T>[],
+  key: (record: T) => unknown,
+  describe: (repeat: Placed<T>, first: Placed<T>) => Draft,
+): Generator<Draft> {
+  const found = new Map<string, Placed<T>>();
+  for (const placed of records) {
+    const text = JSON.stringify(key(placed.record));
+    const first = found.get(text);
+    if (first === undefined) found.set(text, placed);
+    else yield describe(placed, first);
+  }
+}
+
+function* duplicates({ memories, items, questions }: DatasetRecords, language: Language): Generator<Draft> {
+  yield* repeated(
+    memories,
+    ({ userId, content }: MemoryRecord) => [userId, normalise(content, language)],
+    ({ record, place }, first) => {
+      const message = `${place}: content ${formatValue(record.content)} of user ${record.userId} repeats ${first.place}`;
+      return warning('duplicate-content', message, 'keep one: both take a place among the retrieved memories');
+    },
+  );
+  yield* repeated<ItemRecord | QuestionRecord>(
+    [...items, ...questions],
+    ({ userId, query, askedAt, ...more }) => {
+      const { answer, condition, history } = 'answer' in more ? more : {};
+      return [userId, normalise(query, language), answer, askedAt, condition, history];
+    },
+    ({ record, place }, first) => {
+      const message = `${place}: query ${formatValue(record.query)} of user ${record.userId} repeats ${first.place}`;
+      return warning('duplicate-question', message, 'keep one: it counts twice in every mean');
+    },
+  );
+}
+
+function* idleUsers({ path, memories, items, questions }: DatasetRecords): Generator<Draft> {
+  const found = new Set([...items, ...questions].map(({ record }) => record.userId));
+  for (const { record, place } of memories) {
+    if (found.has(record.userId)) continue;
+    found.add(record.userId);
+    const message = `${place}: user ${formatValue(record.userId)} has memories and no item`;
+    yield warning('user-without-items', message, `add items for the user, or remove the memories from ${path}`);
+  }
+}
+
+/** Metrics tokenise by language: text in another language is tokenised wrongly. */
+function* otherLanguage({ path, header, items }: DatasetRecords, language: Language): Generator<Draft> {
+  const answers = items.flatMap(({ record }) => record.answer ?? []);
+  const chinese = answers.filter((answer) => detectLanguage(answer) === 'zh').length;
+  const likely = 2 * chinese > answers.length ? 'zh' : 'en';
+  if (answers.length === 0 || likely === language) return;
+  const message = `${header?.place ?? path}: language ${language}, and ${chinese} of ${answers.length} answers hold Chinese characters`;
+  yield warning('language', message, `write "language":"${likely}" in a first record of "type":"dataset"`);
+}
+
+/**
+ * Finds problems of readable data: answers in the question or among superseded values, duplicate texts, questions
+ * without evidence, users without questions, and answers in another language. Texts are compared as the metrics do.
+ */
+function* lintDataset(records: DatasetRecords, language: Language): Generator<Draft> {
+  for (const item of records.items) yield* aboutAnswer(item, language);
+  yield* duplicates(records, language);
+  yield* idleUsers(records);
+  yield* otherLanguage(records, language);
 }

@@ -27,7 +27,7 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
       const sizeBytes = checkModelFile(path, process.availableMemory());
       const header = readModelHeader(path);
       const { weights } = header;
-      const window = sessionWindow(contextTokens === undefined ? {} : { contextTokens }, header.trainContextTokens);
+      const window = sessionWindow({ contextTokens }, header.trainContextTokens);
       return { model: describeModel(header, sizeBytes), weights, missing: missingCapabilities(header, window) };
     },
     fetch: resolveModelFile,

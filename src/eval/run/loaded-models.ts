@@ -27,9 +27,8 @@ export async function loadModels(
   // Further sessions: one that all other arms share, one for scoring, one for self-tests, one to prepare questions.
   const sessions = own + 3 + Number(retriever === 'hinted' && usesLanguageModel(preRetrieval.config));
   const cores = coresOfWorker(config);
-  const optional = Object.entries({ cellsPerPosition, contextTokens, threads, cores });
-  const given = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
-  const engine = await engines.open({ model, checkpointFolder, sessions, ...given }, { signal });
+  const request = { model, checkpointFolder, sessions, cellsPerPosition, contextTokens, threads, cores };
+  const engine = await engines.open(request, { signal });
   const modelLoadMs = performance.now() - start;
   const embeddings = openEmbeddings(config.embedder);
   await embeddings.info();

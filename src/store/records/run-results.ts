@@ -298,33 +298,19 @@ export const conditionResults = object({
   forced: count,
 });
 
-const crossing = {
+/** The turn at which stored KV has paid off in TTFT, against a text arm. */
+export const breakEven = z.object({
   arm: z.string(),
-  /** Mean TTFT of a cache miss, and of a cache hit. */
-  ...numbers('missMs', 'hitMs'),
+  /** The baseline, or the arm of prefix caching. */
+  against: z.string(),
+  /** Mean TTFT of a cache miss, and of a cache hit; and that of the text arm on the items of the misses, and of the hits. */
+  ...numbers('missMs', 'hitMs', 'textMissMs', 'textHitMs'),
   /** The first turn on one set of memories at which total TTFT is no longer above the text's; null for never. */
   turn: z.number().nullable(),
   /** 95 % interval over users; null stands for never. */
   low: z.number().nullable(),
   high: z.number().nullable(),
-};
-
-/** The form of older runs: against `rag`, with one mean over hits and misses. */
-const olderBreakEven = z
-  .object({ ...crossing, ragMs: z.number() })
-  .transform(({ ragMs, ...rest }) => ({ ...rest, against: 'rag', textMissMs: ragMs, textHitMs: ragMs }));
-
-/** The turn at which stored KV has paid off in TTFT, against a text arm. */
-export const breakEven = z.union([
-  z.object({
-    ...crossing,
-    /** The baseline, or the arm of prefix caching. */
-    against: z.string(),
-    /** Mean TTFT of that arm on the items of the misses, and of the hits. */
-    ...numbers('textMissMs', 'textHitMs'),
-  }),
-  olderBreakEven,
-]);
+});
 
 export type ConditionResults = z.output<typeof conditionResults>;
 export type BreakEven = Readonly<z.output<typeof breakEven>>;

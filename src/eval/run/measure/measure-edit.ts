@@ -68,11 +68,7 @@ export async function measureEdit(context: MeasureContext): Promise<readonly Edi
   const drawn = new Set(drawUsers({ parts }, config).flatMap(({ items }) => items.map(({ itemId }) => itemId)));
   const measured = [...(context.measured?.edit ?? [])];
   const known = new Set(measured.map(({ itemId }) => itemId));
-  await using engine = await context.engines.open({
-    model,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(threads === undefined ? {} : { threads }),
-  });
+  await using engine = await context.engines.open({ model, contextTokens, threads });
   await using session = await engine.openSession('edit');
   const rules = { ...promptRules(config), memoryShare: 1, windowTokens: engine.info.contextTokens };
   const form = await openPromptForm(rules.template, engine);

@@ -80,11 +80,7 @@ export async function measureLength(
   for (const [index, tokens] of fitting.entries()) {
     if (known.has(tokens)) continue;
     context.signal.throwIfAborted();
-    await using engine = await context.engines.open({
-      model,
-      contextTokens: tokens + behind,
-      ...(threads === undefined ? {} : { threads }),
-    });
+    await using engine = await context.engines.open({ model, contextTokens: tokens + behind, threads });
     measured.push(...(await measureWays(engine, tokens, context, options)));
     await context.save({ length: measured });
     context.onStep(index + 1, fitting.length);

@@ -51,8 +51,8 @@ export async function measureServing(context: ServeContext): Promise<ServingMeas
       model,
       sessions,
       checkpointFolder: join(folder, 'serving', 'checkpoints'),
-      ...(contextTokens === undefined ? {} : { contextTokens }),
-      ...(threads === undefined ? {} : { threads }),
+      contextTokens,
+      threads,
     },
     { signal },
   );

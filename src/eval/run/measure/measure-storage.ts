@@ -91,8 +91,8 @@ export async function measureStorage(context: MeasureContext): Promise<readonly 
       kvType,
       // No copy in memory, which would be read in place of the disk.
       checkpointMemoryBytes: 0,
-      ...(contextTokens === undefined ? {} : { contextTokens }),
-      ...(threads === undefined ? {} : { threads }),
+      contextTokens,
+      threads,
     });
     for (const share of SHARES) {
       const tokens = Math.floor(share * engine.info.contextTokens);

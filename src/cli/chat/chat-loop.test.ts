@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readChatLine } from './chat-commands.ts';
+import { readChatLine } from './chat-loop.ts';
 
 it.each([
   ['Where do I live?', { kind: 'text', text: 'Where do I live?' }],

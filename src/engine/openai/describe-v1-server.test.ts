@@ -6,7 +6,7 @@ import { FakeLlamaServer } from '../../../test/fixtures/fake-llama-server/fake-l
 import { FakeOpenAiServer } from '../../../test/fixtures/fake-openai-server/fake-openai-server.ts';
 import { ServerConnection } from '../http/server-connection.ts';
 import type { TokenRoutes } from '../http/server-tokenizer.ts';
-import { findTokenRoutes } from './v1-token-routes.ts';
+import { findTokenRoutes } from './describe-v1-server.ts';
 
 let server: FakeOpenAiServer;
 let routes: TokenRoutes;

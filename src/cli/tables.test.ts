@@ -4,7 +4,7 @@ import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { writeReport } from '../report/report-files.ts';
-import { checkReports, redrawReports, storedReports } from './write-and-check-reports.ts';
+import { checkReports, redrawReports, storedReports } from './tables.ts';
 
 const folder = folderOfEachTest();
 let printed: string;
