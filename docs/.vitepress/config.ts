@@ -72,7 +72,12 @@ export default defineConfig({
   description: 'RAG compared with injected KV caches, on the same memories, model and questions',
   base: './',
   srcDir: '..',
-  srcExclude: ['!(docs|models|scripts|build)/**/*', 'scripts/!(train)/**', 'build/!(api)/**'],
+  srcExclude: [
+    '!(docs|models|scripts|build|reports)/**/*',
+    'scripts/!(train)/**',
+    'build/!(api)/**',
+    'reports/!(reference)/**',
+  ],
   rewrites: pagePath,
   outDir: '../build/docs',
   cacheDir: '../build/vitepress',
@@ -92,7 +97,14 @@ export default defineConfig({
   themeConfig: {
     sidebar,
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      // Tables of numbers are not searched.
+      options: {
+        _render: (source, env: { path: string }, markdown) =>
+          env.path.startsWith(join(root, 'reports')) ? '' : markdown.renderAsync(source, env),
+      },
+    },
     nav: [
       { text: 'Start', link: '/' },
       { text: 'API', link: '/api/' },

@@ -11,7 +11,7 @@ import { cpSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:f
 import { extname, join, posix, relative } from 'node:path';
 import type { MarkdownRenderer } from 'vitepress';
 
-const pageFolders = /^(?:docs|models|scripts\/train|build\/api)\/|^[A-Z]+\.md$/;
+const pageFolders = /^(?:docs|models|scripts\/train|build\/api|reports\/reference\/\w+\/tables)\/|^[A-Z]+\.md$/;
 
 /** What a browser shows; databases and compressed files are not copied. */
 const copiedTypes = new Set(['.md', '.csv', '.json', '.svg', '.tex', '.ts', '.mjs']);
