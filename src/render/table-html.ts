@@ -13,11 +13,9 @@ const marks: Readonly<Record<string, string>> = { '✓': 'passed', '✗': 'faile
 
 function content(cell: Cell | undefined): Html {
   const text = printable(formatCell(cell));
-  if (cell?.kind === 'interval') {
-    // On a narrow page the interval wraps below its value.
-    const [value, ...interval] = text.split(' ');
-    return html`<span>${value}</span> <span class="interval">${interval.join(' ')}</span>`;
-  }
+  const [, value, interval] = /^(.+) (\[[^\]]+\])$/.exec(text) ?? [];
+  // On a narrow page the interval wraps below its value.
+  if (interval !== undefined) return html`<span>${value}</span> <span class="interval">${interval}</span>`;
   const mark = marks[text];
   return mark === undefined ? html`${text}` : html`<b class="${mark}">${text} ${mark}</b>`;
 }
@@ -38,9 +36,13 @@ function dataCell(column: Column, cell: Cell | undefined): Html {
   return html`<td class="${look(column)}" ${title}>${content(cell)}</td>`;
 }
 
+/** A name that may wrap before its settings: `dki-blocks` and `@context=previous`. */
+export const wrappingName = (name: string): Html =>
+  html`${name.split(/(?=@)/).map((part, index) => html`${index === 0 ? '' : html`<wbr />`}${printable(part)}`)}`;
+
 function rowHeading(label: string, link: RowLink | undefined): Html {
-  if (link === undefined) return html`${printable(label)}`;
-  return html`<a href="${link.href}" title="${printable(link.words)}">${printable(label)}</a>`;
+  if (link === undefined) return wrappingName(label);
+  return html`<a href="${link.href}" title="${printable(link.words)}">${wrappingName(label)}</a>`;
 }
 
 const looks = { text: 'left', sentence: 'sentence', number: 'right', interval: 'right' } as const;

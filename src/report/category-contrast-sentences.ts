@@ -12,18 +12,20 @@ interface Bounds {
 
 const points = ({ delta, low, high }: Bounds): string => formatInterval([delta * 100, low * 100, high * 100], 1);
 
-/** The planned contrast in one sentence, the reason if it was not measured; none if the data plan none. */
-export function contrastSentences({ contrast }: RunResults): string[] {
+/** The planned contrast, the reason if it was not measured; none if the data plan none. @param inFull adds its parts and its power */
+export function contrastSentences({ contrast }: RunResults, inFull = true): string[] {
   if (contrast === undefined) return [];
   const { planned, before, found } = contrast;
   const name = `Planned contrast, ${contrastName(planned)}`;
   if (found.state === 'absent') return [`${name}: not measured (${found.why}).`];
   const { p, verdict, detectable, parts } = found;
-  const test = p === null ? verdict : `p ${formatProbability(p)}, ${verdict}, without correction for several models`;
+  const test = p === null ? verdict : `p ${formatProbability(p)}, ${verdict}`;
+  if (!inFull) return [`${name}: ${points(found)} points (${test}).`];
+  const models = p === null ? '' : ', without correction for several models';
   const share = (value: number | null): string => (value === null ? '–' : formatNumber(value * 100, 1));
   const each = parts.map((part) => `${part.category} ${points(part)}`).join(', ');
   return [
-    `${name}: ${points(found)} points (${test}; ${each}). It could show ${share(before.detectable)} points by plan, ` +
+    `${name}: ${points(found)} points (${test}${models}; ${each}). It could show ${share(before.detectable)} points by plan, ` +
       `${share(detectable)} with these items.`,
   ];
 }

@@ -39,7 +39,7 @@ function modelOf(repeats: number): ItemModel {
 it('shows every repeat on a line of its own, with its answer, outcome and counts', async () => {
   const page = String(await itemPage(modelOf(2), links));
   expect(page).toContain('href="/turn?run=main-1&amp;item=i-7&amp;arm=rag&amp;repeat=0&amp;turn=0"');
-  expect(page).toContain('✗ wrong: superseded, failed at answered');
+  expect(page).toContain('>wrong: superseded, failed at answered<');
   expect(page).toMatch(/<td class="right">43<\/td>\s*<td class="right">0<\/td>\s*<td class="right">43<\/td>/);
   expect(page).toContain('in the sequence of rag, dki');
   expect(page).toContain('in the sequence of no arm');

@@ -7,6 +7,7 @@ import type { Html } from '../render/html.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { leftOut, longText, pairsHtml } from '../render/section-html.ts';
 import { formatNumber } from '../render/format-number.ts';
+import { wrappingName } from '../render/table-html.ts';
 import { findRunByName } from '../eval/analysis/find-runs.ts';
 import { unknownNameError } from '../base/bench-error.ts';
 import { hiddenInReports, hiddenNote } from './hidden-texts.ts';
@@ -176,10 +177,9 @@ function outcomeColumns(
   link: ((turn: TurnOutcome) => string) | undefined,
 ): ListColumn<TurnOutcome>[] {
   const place = ({ repeat, turn }: TurnOutcome): string => `${repeat} / ${turn}`;
+  const look = (turn: TurnOutcome): string => (!judged ? 'soft' : isRight([turn]) ? 'good' : 'bad');
   const outcome = (turn: TurnOutcome): Html => {
-    const look = !judged ? 'soft' : isRight([turn]) ? 'good' : 'bad';
-    const mark = outcomeMarks[armOutcome([turn], judged)];
-    return html`<span class="${look}">${mark} ${outcomeText([turn], judged)}</span>`;
+    return html`<span class="${look(turn)}">${outcomeText([turn], judged)}</span>`;
   };
   const number = (heading: string, digits: number, value: (turn: TurnOutcome) => number | null) => ({
     heading,
@@ -190,10 +190,17 @@ function outcomeColumns(
     {
       heading: 'arm',
       cell: (turn) =>
-        link === undefined ? printable(turn.arm) : html`<a data-open href="${link(turn)}">${printable(turn.arm)}</a>`,
+        link === undefined
+          ? wrappingName(turn.arm)
+          : html`<a data-open href="${link(turn)}">${wrappingName(turn.arm)}</a>`,
     },
     ...(new Set(turns.map(place)).size > 1 ? [{ heading: 'repeat / turn', cell: place }] : []),
-    { heading: 'answer', look: 'cut', cell: ({ error, answer }) => longText(error ?? answer, MAX_BYTES) },
+    {
+      heading: 'answer',
+      look: 'cut',
+      cell: (turn) =>
+        html`${judged ? html`<b class="${look(turn)}">${outcomeMarks[armOutcome([turn], judged)]}</b> ` : ''}${longText(turn.error ?? turn.answer, MAX_BYTES)}`,
+    },
     { heading: 'outcome', look: 'cut', cell: outcome },
     number('prompt', 0, ({ promptTokens }) => promptTokens),
     number('KV resident', 0, ({ kvResidentTokens }) => kvResidentTokens),

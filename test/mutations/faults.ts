@@ -624,15 +624,6 @@ export const faults: readonly Fault[] = [
       tests: REPORTS,
     },
   ]),
-  ...faultsIn('report', 'src/report/headline.ts', [
-    {
-      name: 'fewer tokens are called more',
-      find: "${tokens < others ? 'fewer' : 'more'}",
-      replace: "${tokens > others ? 'fewer' : 'more'}",
-      run: false,
-      tests: REPORTS,
-    },
-  ]),
   ...faultsIn('report', 'src/report/tables/arm-comparisons-tables.ts', [
     {
       name: 'wins and losses are exchanged in the tables',

@@ -40,7 +40,7 @@ export function verdictSection(runs: readonly RunResults[], link?: (label: strin
             ${textList(others)}
           </details>`
     }
-    ${textList(scope)}
+    ${scope.map((sentence) => html`<p class="note">${printable(sentence)}</p>`)}
     ${lacking.length > 0 ? '' : html`<p class="passed">All ${decided} checks that could be decided passed.</p>`}
   </section> `;
 }

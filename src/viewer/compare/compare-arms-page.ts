@@ -10,11 +10,11 @@ import { printable } from '../../render/escape-control-characters.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import { findRunByName } from '../../eval/analysis/find-runs.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { TurnListRepository } from '../../store/turn-list-repository.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
 import type { ArmRef, Links } from '../links.ts';
 import type { ComparisonQuery } from '../query-parameters.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select, goldText } from '../list-components.ts'; // prettier-ignore
+import { armsOfRun } from '../matrix/turn-filters.ts';
 import { readPairs, pairItems } from './item-pairs.ts';
 import { chosenArms } from './default-arm-pair.ts';
 
@@ -22,7 +22,7 @@ const pageSize = 50;
 
 /** The arms of a run with turns. @throws BenchError `not-found` if `wanted` is not one of them */
 function findArms(database: BenchDatabase, run: RunRecord, wanted: string | undefined): string[] {
-  const arms = new TurnListRepository(database).arms(run.id);
+  const arms = armsOfRun(database, run);
   if (wanted === undefined || arms.includes(wanted)) return arms;
   throw unknownNameError(`run "${run.name}" has no arm`, wanted, arms);
 }

@@ -15,7 +15,7 @@ import { isRight, type Outcome, outcomeText, outcomeMarks, armOutcome } from './
 
 /** Limit of cells per page: wider matrices have fewer rows per page. */
 const mostCells = 500;
-const mostRows = 50;
+const mostRows = 20;
 const leastRows = 10;
 const mostRowsOfFile = 250;
 
@@ -49,9 +49,7 @@ export function readMatrix(
   const values = filterValues(database, run, query);
   const { page: wanted = 1, ...filter } = query;
   const items = new TurnListRepository(database).items(run.id, filter);
-  // Arms in the order of the plan.
-  const planned = run.plan.arms.map(({ name: arm }) => arm).filter((arm) => values.arms.includes(arm));
-  const arms = [...planned, ...values.arms.filter((arm) => !planned.includes(arm))];
+  const { arms } = values;
   const size = inFile ? mostRowsOfFile : Math.max(leastRows, Math.min(mostRows, Math.floor(mostCells / arms.length)));
   const pages = Math.max(1, Math.ceil(items.length / size));
   const page = Math.min(wanted, pages);
@@ -110,8 +108,8 @@ function outcomeCell({ run, unknownQuality }: MatrixPage, { itemId, turns }: Mat
 }
 
 /** Answers with the arms that gave them, most frequent first. */
-function answers({ turns }: MatrixRow, judged: boolean): Html {
-  const all = [...turns.values()].flat();
+function answers({ arms: order }: MatrixPage, { turns }: MatrixRow, judged: boolean): Html {
+  const all = order.flatMap((arm) => turns.get(arm) ?? []);
   const byAnswer = [...Map.groupBy(all, ({ answer, error }) => JSON.stringify([answer.trim(), error]))]
     .map(([, same]) => same)
     .sort((a, b) => b.length - a.length);
@@ -131,16 +129,17 @@ function answers({ turns }: MatrixRow, judged: boolean): Html {
   </dl>`;
 }
 
-function questionCell({ run, hiddenTexts, unknownQuality }: MatrixPage, row: MatrixRow, links: Links): Html {
+function questionCell(matrix: MatrixPage, row: MatrixRow, links: Links): Html {
+  const { run, hiddenTexts, unknownQuality } = matrix;
   const { itemId, question } = row;
   const shown = hiddenTexts !== null || question === null ? printable(itemId) : listText(question);
   const link = (text: string) => html`<a class="soft" data-open href="${links.item(run, itemId)}">${text}</a>`;
   if (hiddenTexts !== null) return html`${shown} ${link('item')}`;
-  return html`<details>
+  return html`${link(printable(itemId))}
+    <details>
       <summary>${shown}</summary>
-      ${answers(row, unknownQuality === null)}
-    </details>
-    ${link(printable(itemId))}`;
+      ${answers(matrix, row, unknownQuality === null)}
+    </details>`;
 }
 
 function columns(matrix: MatrixPage, links: Links): ListColumn<MatrixRow>[] {
@@ -180,7 +179,7 @@ function filters({ run, query, values }: MatrixPage, links: Links): Html {
 
 /** The matrix of items and arms, with a mark per outcome; a question opens to show the answers. */
 export function matrixSection(matrix: MatrixPage, links: Links): Html {
-  const { run, query, rows, first, matching, page, pages, hiddenTexts, values } = matrix;
+  const { run, query, rows, first, matching, page, pages, hiddenTexts } = matrix;
   const { page: _, ...filter } = query;
   const marks = matrix.unknownQuality === null ? legend : [];
   const last = groupedNumber(first + rows.length - 1);
@@ -190,12 +189,16 @@ export function matrixSection(matrix: MatrixPage, links: Links): Html {
   return html`<section id="items" aria-labelledby="items-heading">
     <h2 id="items-heading">Items and arms</h2>
     ${matrix.unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(matrix.unknownQuality)}.</p>`}
-    ${hiddenNote(hiddenTexts)} ${filters(matrix, links)}
+    ${hiddenNote(hiddenTexts)}
+    <details class="tools" ${Object.keys(filter).length > 0 ? html`open` : ''}>
+      <summary>Filters</summary>
+      ${filters(matrix, links)}
+    </details>
     <ul class="legend">
       ${marks.map(([outcome, words]) => html`<li class="o ${outcome}"><b>${outcomeMarks[outcome]}</b> ${words}</li> `)}
-      ${marks.length === 0 ? '' : html`<li class="soft">green: as it should be; red: not as it should be</li>`}
-      ${values.failedChecks.size === 0 ? html`<li class="soft">no turn fails a check</li>` : ''}
-      <li class="soft">a mark opens its turn, a question its answers</li>
+      <li class="soft">
+        ${marks.length === 0 ? '' : 'red: not as it should be; '}a mark opens its turn, a question its answers
+      </li>
     </ul>
     <div data-result="matrix">
       ${pager(status, numberedLinks(page, pages, href))}

@@ -9,13 +9,20 @@ import { unknownNameError } from '../../base/bench-error.ts';
 import { type Option, options, select, textField, tick } from '../list-components.ts';
 import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 
+/** The arms of a run with turns, in the order of its plan. */
+export function armsOfRun(database: BenchDatabase, run: RunRecord): string[] {
+  const arms = new TurnListRepository(database).arms(run.id);
+  const planned = run.plan.arms.map(({ name }) => name).filter((name) => arms.includes(name));
+  return [...planned, ...arms.filter((arm) => !planned.includes(arm))];
+}
+
 /** Reads the choices of the filters of a run. @throws BenchError `not-found` if the filter names an unknown arm or category */
 export function filterValues(database: BenchDatabase, run: RunRecord, filter: TurnListFilter) {
   const categories = new TurnListRepository(database).categories(run.id);
   if (filter.category !== undefined && !categories.includes(filter.category)) {
     throw unknownNameError(`run "${run.name}" has no category`, filter.category, categories);
   }
-  const arms = new TurnListRepository(database).arms(run.id);
+  const arms = armsOfRun(database, run);
   for (const arm of [filter.arm, filter.wrong, filter.right]) {
     if (arm !== undefined && !arms.includes(arm)) throw unknownNameError(`run "${run.name}" has no arm`, arm, arms);
   }

@@ -123,7 +123,10 @@ function armsForm({ matrix: { run, values }, usualPair: [a, b] }: RunPage): Html
   if (values.arms.length < 2) return '';
   const arms = options(values.arms);
   const fields = [select('armA', 'compare arm', a, arms), select('armB', 'against', b, arms)];
-  return filterForm({ action: '/compare', hidden: { a: run, b: run }, fields, button: 'Compare' });
+  return html`<details class="tools">
+    <summary>Compare two arms</summary>
+    ${filterForm({ action: '/compare', hidden: { a: run, b: run }, fields, button: 'Compare' })}
+  </details>`;
 }
 
 export function withoutOutcomes({ run: { name } }: RunPage): Html {

@@ -32,16 +32,15 @@ export function turnPageRun(database: BenchDatabase, runName: string, hidden: Hi
 /** What the page of a turn shows about its run; `hiddenTexts` is the reason why hashes replace texts, or null. */
 export type TurnPageRun = ReturnType<typeof turnPageRun>;
 
-/** The turns of an item, sorted by arm, repeat and turn. @throws BenchError `not-found` for an unknown item */
-export function turnsOfItem(database: BenchDatabase, { id, name, hiddenTexts }: TurnPageRun, item: string) {
+/** The turns of an item, sorted by arm in the order of the plan, repeat and turn. @throws BenchError `not-found` for an unknown item */
+export function turnsOfItem(database: BenchDatabase, { id, name, arms, hiddenTexts }: TurnPageRun, item: string) {
   const stored = [...new TurnRepository(database).listByRun(id, { itemId: item })];
   const rows = hiddenTexts === null ? stored : stored.map(redactTurn);
   if (rows.length === 0)
     throw unknownNameError(`run "${name}" has no item`, item, new TurnListRepository(database).items(id));
-  return rows.sort((a, b) => compare(a.arm, b.arm) || a.repeat - b.repeat || a.turn - b.turn);
+  const place = ({ arm }: (typeof rows)[number]) => arms.findIndex((one) => one.name === arm);
+  return rows.sort((a, b) => place(a) - place(b) || a.repeat - b.repeat || a.turn - b.turn);
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * Reads a turn and everything that its page shows.
