@@ -68,6 +68,7 @@ const theme: Config = {
     columnPadding: 10,
     rowPadding: 3,
     labelLimit: 0,
+    symbolLimit: 0,
     offset: 8,
   },
   text: { color: ink, fontSize: 11 },

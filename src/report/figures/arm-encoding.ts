@@ -73,10 +73,17 @@ function distinctLooks(marks: readonly Shaped[], fillings: readonly boolean[]) {
 /** Widths in px: of a letter of the legend, and of a symbol with its margins. */
 const LETTER = 6.5;
 const SYMBOL = 22;
+/** Of a panel and the labels of its axis. */
+const LEGEND_WIDTH = PANEL_WIDTH + 54;
 
+/** The most columns, each as wide as its longest label, that fit. */
 function legendColumns(labels: readonly string[]): number {
-  const longest = Math.max(...labels.map(({ length }) => length));
-  return Math.min(4, Math.max(1, Math.floor(PANEL_WIDTH / (LETTER * longest + SYMBOL))));
+  const width = (columns: number): number =>
+    Array.from({ length: columns }, (_, column) => {
+      const lengths = labels.filter((_label, place) => place % columns === column).map(({ length }) => length);
+      return LETTER * Math.max(0, ...lengths) + SYMBOL;
+    }).reduce((sum, one) => sum + one, 0);
+  return [4, 3, 2].find((columns) => width(columns) <= LEGEND_WIDTH) ?? 1;
 }
 
 const channel = <Range>(field: string, domain: readonly string[], range: readonly Range[], columns: number) => ({

@@ -5,8 +5,8 @@ import type { ArmResults, RunResults } from '../../store/records/run-results.ts'
 import { baselineArm } from '../find-arms-and-comparisons.ts';
 import { taskSuccessMeaning } from '../metric-display.ts';
 import { fieldValues, findPart } from '../tables/breakdown-tables.ts';
-import { armEncoding, isContender } from './arm-encoding.ts';
-import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, measuredScale, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
+import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
+import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, measuredScale, nameAxis, quantity, zeroRule } from './figure-parts.ts'; // prettier-ignore
 import { containsZero, sizeText } from '../verdict-wording.ts';
 
 /** The finding of the planned contrast, by its interval. */
@@ -42,7 +42,7 @@ export function categoryFigure(results: RunResults): Figure | undefined {
   const data = categoryDifferences(shown);
   if (data.length === 0) return undefined;
   const names = distinct(data.map(({ arm }) => arm));
-  const { color, shape } = armEncoding(results, names);
+  const { color, shape } = namedArmEncoding(results, names);
   const y = nameAxis('arm', names);
   const x = quantity(`Δ vs ${baseline}, points`, measuredScale([...data, { value: 0 }]), { tickCount: 4, grid: true });
   const words = data.map((one) => `${one.category}: ${one.arm} ${estimateText(one, 'points')}`);
@@ -56,11 +56,11 @@ export function categoryFigure(results: RunResults): Figure | undefined {
     spec: facets('category', distinct(data.map(({ category }) => category)), 2, {
       width: HALF_PANEL_WIDTH,
       height: { step: 16 },
-      encoding: { y, color: { ...color, legend: null } },
+      encoding: { y, color },
       layer: [
-        { mark: { type: 'rule', opacity: 0.4 }, encoding: { x: { datum: 0 }, y: null, color: null } },
+        zeroRule('x', { y: null }, 'category'),
         intervalLayer('x', x),
-        { mark: 'point', encoding: { x: { ...x, field: 'value' }, shape: { ...shape, legend: null } } },
+        { mark: 'point', encoding: { x: { ...x, field: 'value' }, shape } },
       ],
     }),
   };
@@ -101,7 +101,7 @@ export function modelSizeFigure(runs: readonly RunResults[], arms: readonly stri
       height: 90,
       encoding: { x, xOffset: { field: 'arm', type: 'nominal', sort: names }, color },
       layer: [
-        { mark: { type: 'rule', opacity: 0.4 }, encoding: { y: { datum: 0 }, x: null, xOffset: null, color: null } },
+        zeroRule('y', { x: null, xOffset: null }, 'category'),
         intervalLayer('y', y),
         { mark: 'point', encoding: { y: { ...y, field: 'value' }, shape } },
       ],

@@ -25,7 +25,13 @@ export const distinct = <Value>(values: readonly Value[]): Value[] => [...new Se
 /** A figure of panels, one for each value of a field, below one another or two side by side. */
 export function facets(field: string, values: readonly string[], columns: 1 | 2, spec: FigureSpec): FigureSpec {
   return {
-    facet: { field, type: 'nominal', sort: values, title: null, header: { labelAnchor: 'start' } },
+    facet: {
+      field,
+      type: 'nominal',
+      sort: values,
+      title: null,
+      header: { labelAnchor: 'start', labelExpr: "split(datum.label, ': ')" },
+    },
     columns,
     spacing: columns === 1 ? 14 : { row: 14, column: 16 },
     spec,
@@ -57,22 +63,43 @@ export function quantity(title: string | null, scale: FigureSpec = {}, axis: Fig
   return { type: 'quantitative', scale, axis: { title, ...axis } };
 }
 
-/** A scale around values that were measured. Intervals beyond it are cut, since those of few observations would hide the values. */
+/** A scale around measured values, not below `floor`. Intervals beyond it are cut: those of few observations would hide the values. */
 export function measuredScale(
   rows: readonly Readonly<Record<'value', number> & Partial<Record<'low' | 'high', number | null>>>[],
+  floor = -Infinity,
 ) {
   const values = rows.map(({ value }) => value);
   const [least, most] = [Math.min(...values), Math.max(...values)];
-  const room = Math.max(most - least, Math.abs(most) * 0.1, 1e-6);
+  const room = Math.max((most - least) / 3, Math.abs(most) * 0.1, 1e-6);
   const lowest = Math.min(...rows.map(({ low, value }) => low ?? value));
   const highest = Math.max(...rows.map(({ high, value }) => high ?? value));
   return {
-    domain: [Math.max(lowest, least - room), Math.min(highest, most + room)],
+    domain: [Math.max(lowest, least - room, floor), Math.min(highest, most + room)],
     clamp: true,
     nice: true,
     zero: false,
   };
 }
+
+/** Ticks of a logarithmic axis: 1, 2 and 5 of each decade, the first not above the least value, the last not below the largest. */
+export function logarithmicTicks(values: readonly number[]): number[] {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const decades = Math.ceil(Math.log10(most / least)) + 1;
+  const ticks = Array.from({ length: decades + 1 }, (_, decade) =>
+    [1, 2, 5].map((step) => step * 10 ** (Math.floor(Math.log10(least)) + decade)),
+  ).flat();
+  return ticks.slice(
+    ticks.findLastIndex((tick) => tick <= least),
+    ticks.findIndex((tick) => tick >= most) + 1,
+  );
+}
+
+/** A rule at no difference, one for each panel. */
+export const zeroRule = (axis: 'x' | 'y', other: FigureSpec, panel: string): FigureSpec => ({
+  transform: [{ aggregate: [], groupby: [panel] }],
+  mark: { type: 'rule', opacity: 0.5 },
+  encoding: { [axis]: { datum: 0 }, ...other, color: null },
+});
 
 /** A nominal channel whose values have fixed colours, shapes or dashes. */
 export function categories(field: string, range: Readonly<Record<string, unknown>>, legend: FigureSpec = {}) {
@@ -85,5 +112,5 @@ export function layer(filter: string, mark: string | FigureSpec, encoding: Figur
 }
 
 export function nameAxis(field: string, names: readonly string[]): FigureSpec {
-  return { field, type: 'nominal', sort: names, axis: { title: null, grid: true, labelLimit: 0 } };
+  return { field, type: 'nominal', sort: names, axis: { title: null, grid: true, labelLimit: 0, labelOverlap: false } };
 }

@@ -3,9 +3,10 @@ import { quantiles } from '../../eval/analysis/statistics/estimate-mean.ts';
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { categories, distinct, facets, quantity } from './figure-parts.ts';
+import { categories, distinct, facets, logarithmicTicks, quantity } from './figure-parts.ts';
 
 const colours = { text: '#6b6f71', resident: '#8a6d00', prefix: '#268eea', blocks: '#ad420a' };
+const shapes = { text: 'circle', resident: 'square', prefix: 'triangle-up', blocks: 'diamond' };
 const dashes = { f16: [1, 0], q8_0: [5, 3], q4_0: [1.5, 2] };
 
 /** Figure 14: time to first token by length of the memories, a panel for each tier, with text and resident KV in each. */
@@ -32,7 +33,8 @@ export function lengthFigure(results: RunResults): Figure | undefined {
   const words = measured
     .filter(({ tokens }) => tokens === longest)
     .map((row) => `${wayName(row)} ${formatNumber(quantiles(totals(row)).p50, 0)} ms`);
-  const axis = { grid: true, tickCount: 5, format: ',.2~r' };
+  const ticks = logarithmicTicks(data.map(({ ms }) => ms));
+  const scale = { type: 'log', domain: [ticks[0], ticks.at(-1)] };
   return {
     id: 'length',
     title: 'Figure 14. Time to first token by length of the memories and tier of their KV',
@@ -53,14 +55,17 @@ export function lengthFigure(results: RunResults): Figure | undefined {
         },
         y: {
           field: 'ms',
-          ...quantity('Time to first token, ms', { type: 'log', nice: false }, { ...axis, tickCount: 3 }),
+          ...quantity('Time to first token, ms', scale, { grid: true, values: ticks, format: ',d' }),
         },
         color: categories('way', colours),
         detail: { field: 'line', type: 'nominal' },
       },
       layer: [
-        { mark: 'line', encoding: { strokeDash: categories('type', dashes) } },
-        { mark: { type: 'point', size: 24 } },
+        {
+          mark: 'line',
+          encoding: { strokeDash: categories('type', dashes, { symbolType: 'stroke', symbolSize: 200 }) },
+        },
+        { mark: { type: 'point', size: 30 }, encoding: { shape: categories('way', shapes) } },
       ],
     }),
   };

@@ -86,10 +86,16 @@ export function methodsFigure(results: RunResults): Figure | undefined {
   const panels = distinct(data.map(({ panel }) => panel));
   const { stroke, shape, fill } = methodEncoding(results, distinct(data.map(({ method }) => method)));
   const scale = { type: 'log', nice: false, padding: 12 };
-  const x = { field: 'times', ...quantity('TTFT vs query only', scale, { grid: true, tickCount: 6 }) };
+  const x = {
+    field: 'times',
+    ...quantity('Time to first token ÷ that of query-only', scale, { grid: true, tickCount: 6 }),
+  };
   const y = quantity(
     `${primary.title}, % of that of ${text.arm}`,
-    measuredScale(data.map(({ kept: value, low, high }) => ({ value, low, high }))),
+    measuredScale(
+      data.map(({ kept: value, low, high }) => ({ value, low, high })),
+      0,
+    ),
     { tickCount: 5 },
   );
   const words = data

@@ -7,12 +7,12 @@ import { categories, distinct, facets } from './figure-parts.ts';
 
 /** Light enough for dark figures on them, and apart in grey. */
 const colours = {
-  rag: '#d9dadb',
+  rag: '#e6e7e8',
   'rag-cached': '#f2d34b',
   'rag-cached@order=stable': '#d9a520',
-  'rag-cached + disk': '#b9d98a',
-  dki: '#9ccdf5',
-  'dki@order=stable': '#6fb3ea',
+  'rag-cached + disk': '#7a9a56',
+  dki: '#6aa3dd',
+  'dki@order=stable': '#5590cc',
   'dki-blocks': '#f0a07a',
   'dki-blocks@context=previous': '#cf7d57',
 };
@@ -76,7 +76,12 @@ export function reuseMapFigure(map: ReuseMeasurement['map'], model: string): Fig
         { mark: 'rect', encoding: { color: categories('arm', used, { symbolType: 'square' }) } },
         {
           mark: { type: 'text', color: '#1c1e21', fontSize: 9 },
-          encoding: { text: { field: 'share', type: 'quantitative', format: '.2f' } },
+          encoding: {
+            text: {
+              condition: { test: 'datum.share < 0.005', value: '<.01' },
+              ...{ field: 'share', type: 'quantitative', format: '.2f' },
+            },
+          },
         },
       ],
     }),

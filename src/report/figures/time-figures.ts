@@ -6,7 +6,7 @@ import { baselineArm, joinedArm, primaryArm, findComparison } from '../find-arms
 import { type MetricDisplay, plansContrast, primaryMetric } from '../metric-display.ts';
 import { breakEvenText } from '../verdict-sentences.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
-import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, measuredScale, quantity } from './figure-parts.ts'; // prettier-ignore
+import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, logarithmicTicks, MEANS, measuredScale, quantity } from './figure-parts.ts'; // prettier-ignore
 import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, ratioText } from '../verdict-wording.ts';
 
 /** Title of F1: quality and time against the baseline, of the primary arm and the joined arm, or of other arms if neither ran. */
@@ -32,15 +32,18 @@ function frontierFinding(results: RunResults, metric: MetricDisplay, values: rea
   return `${metric.title} is ${least!} to ${most!} ${metric.unit} by arm; no arms were compared`;
 }
 
-/** Logarithmic scale and axis that cover all times, with ticks at 1 and 3 of each decade. Intervals that reach 0 are clipped. */
-function logarithmic(times: readonly number[], population: string) {
-  const decades = times.filter((time) => time > 0).map(Math.log10);
-  const first = Math.floor(Math.min(...decades));
-  const last = Math.max(first + 1, Math.ceil(Math.max(...decades)));
-  const domain = [10 ** first, 10 ** last];
-  const steps = Array.from({ length: last - first }, (_, step) => [10 ** (first + step), 3 * 10 ** (first + step)]);
+/** Logarithmic scale and axis around the measured times. Intervals beyond it are cut: those of few turns span decades. */
+function logarithmic(
+  times: readonly Pick<ReturnType<typeof estimateFields>, 'value' | 'low' | 'high'>[],
+  population: string,
+) {
+  const values = times.map(({ value }) => value);
+  const lows = times.map(({ value, low }) => Math.max(low ?? value, Math.min(...values) / 2));
+  const highs = times.map(({ value, high }) => Math.min(high ?? value, Math.max(...values) * 2));
+  const ticks = logarithmicTicks([...lows, ...highs]);
   const title = `Time to first token, ms, ${population} (logarithmic)`;
-  return quantity(title, { type: 'log', domain, clamp: true }, { grid: true, values: [...steps.flat(), 10 ** last] });
+  const scale = { type: 'log', domain: [ticks[0], ticks.at(-1)], clamp: true };
+  return quantity(title, scale, { grid: true, values: ticks });
 }
 
 /** Figure F1: the primary metric against time to first token, by arm; undefined if either is unknown. */
@@ -71,7 +74,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
     primaryHits === undefined ? 'all turns' : `cache hits of ${primaryHits.arm}, n = ${primaryHits.turns.hit}`;
   // On a linear axis all arms but the slowest would be crowded together.
   const x = logarithmic(
-    points.flatMap(({ time: { value, low, high } }) => [value, low ?? value, high ?? value]),
+    points.map(({ time }) => time),
     population,
   );
   const y = quantity(`${primary.title}, ${primary.unit}`, measuredScale(points.map((point) => point.quality)), {
@@ -99,7 +102,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
         // Arms of one family share a colour, so each point is labelled with its argument: 4 for dki-link:4.
         ...[-11, 12].map((dy, side) => ({
           transform: [
-            { calculate: "split(datum.arm, ':')[1] || ''", as: 'argument' },
+            { calculate: "split(split(datum.arm, ':')[1] || '', '@')[0]", as: 'argument' },
             { filter: `indexof(${JSON.stringify(arms)}, datum.arm) % 2 == ${side}` },
           ],
           mark: { type: 'text', dy, fontSize: 10 },
