@@ -19,7 +19,7 @@ it('opens with the verdict in words', async () => {
   const page = await renderReport([first, second]);
   expect(page).toContain(
     'Against rag, dki gives the same answers bit by bit on 320 of 320 items; time to first token on 200 cache hits: ' +
-      '0.41 [0.40, 0.42] × rag (faster).',
+      '0.41 [0.40,\u00a00.42] × rag (faster).',
   );
   expect(page).toContain('All 4 checks that could be decided passed.');
   expect(page.indexOf('All 4 checks')).toBeLessThan(page.indexOf('id="suite-main"'));

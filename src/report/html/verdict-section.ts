@@ -8,6 +8,10 @@ import { answerTable } from '../tables/answer-table.ts';
 import { answersNothing, lackOfProof } from '../validity-caveats.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
 
+/** Keeps intervals and percentages on one line. */
+const unbrokenNumbers = (text: string): string =>
+  text.replaceAll(/ \[([^ \]]+), ([^ \]]+)\]/g, ' [$1,\u00a0$2]').replaceAll(' %', '\u00a0%');
+
 /** The first answer of runs: sentences and a table of suite `main`, or of the first; all other sentences are folded. */
 export function verdictSection(runs: readonly RunResults[], link?: (label: string) => RowLink): Html {
   const several = runs.length > 1;
@@ -30,7 +34,7 @@ export function verdictSection(runs: readonly RunResults[], link?: (label: strin
   >
     <h2 id="verdict-heading">Verdict</h2>
     ${lacking.map((lack) => html`<p class="failed"><strong>${printable(lack)}. Do not quote these numbers.</strong></p>`)}
-    ${heads.map((sentence) => html`<p class="headline">${printable(sentence)}</p>`)}
+    ${heads.map((sentence) => html`<p class="headline">${unbrokenNumbers(printable(sentence))}</p>`)}
     ${table === undefined ? '' : htmlTable(table, 'verdict', link)}
     ${
       several || others.length === 0

@@ -3,6 +3,7 @@ import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
+import { wrappingName } from '../../render/table-html.ts';
 import { groupedNumber } from '../../render/format-number.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repository.ts';
@@ -151,7 +152,7 @@ function columns(matrix: MatrixPage, links: Links): ListColumn<MatrixRow>[] {
       cell: ({ gold, question }) => (matrix.hiddenTexts === null ? goldText(gold, question) : ''),
     },
     ...matrix.arms.map((arm): ListColumn<MatrixRow> => ({
-      heading: html`<span>${printable(arm)}</span>`,
+      heading: html`<span>${wrappingName(arm)}</span>`,
       look: 'arm',
       cell: (row) => outcomeCell(matrix, row, arm, links),
       isWhole: true,
