@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 /** The lines that each must print, among others. */
 const printed = {
   'own-arm.ts': [/^rag-by-rank [\d.]+$/m, /^errors passed$/m],
-  'own-metric.ts': [/^rag [\d.]+$/m],
+  'own-metric.ts': [/^rag [\d.]+$/m, /^metrics passed$/m],
   'own-retriever.ts': [/^dki [\d.]+ \{ stored: \d+, retrieved: [1-9]\d*/m],
   'own-engine.ts': [/^dki [\d.]+ [\d.]+$/m],
 };
