@@ -77,6 +77,11 @@ export const armTraits = object({
   settings: armSettings,
   /** The memories it is given: none, the retrieved ones, the evidence, all of the user's, or another user's (`donor`). */
   retrieves: z.enum(['nothing', 'retrieved', 'evidence', 'all', 'donor']),
+  /**
+   * The prompt has its memories in other words: `each` under its own id, or all `together` in a text under the id of one of them.
+   * Missing: word by word.
+   */
+  rewords: z.enum(['each', 'together']).exactOptional(),
   /** What it injects as KV. */
   injects: z.enum(['nothing', 'memories', 'preferences']),
   /**

@@ -31,6 +31,21 @@ it('fails for an arm that shows more or fewer than its reference, but for a gate
   expect(ofDki(none).status).toBe('passed');
 });
 
+it.each([
+  ['each', ['altered'], ['foreign', 'missing', 'hidden', 'elsewhere']],
+  ['together', ['altered', 'missing'], ['foreign', 'hidden', 'elsewhere']],
+] as const)('judges an arm that rewords memories, %s, by ids', (rewords, allowed, refused) => {
+  const arms = checkInput().arms.map((arm) => (arm.name === 'dki' ? { ...arm, rewords } : arm));
+  const check = (list: string) => {
+    const ofReworded = { memories: { ...memories, [list]: ['m-9'] } };
+    const answered = bothTwice({ observed: ofReworded, facts: { memoryIds: ['m-1'] } }, { observed });
+    return line(sameMemories(checkInput({ arms, answered })));
+  };
+  const evidence = '4 turns show what they were given, 2 of them in other words, as their arms declare';
+  for (const list of allowed) expect(check(list)).toContain(`passed: ${evidence}`);
+  for (const list of refused) expect(check(list)).toMatch(/^failed: .*dki on i-1/);
+});
+
 it('is undecided of turns whose memories nobody compared', () => {
   expect(sameMemories(checkInput()).status).toBe('undecided');
 });

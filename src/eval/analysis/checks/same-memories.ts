@@ -13,15 +13,25 @@ const FAULTS = {
   misplaced: 'do not show the memories that were retrieved most often first',
 } as const;
 
+type Fault = keyof typeof FAULTS;
+
+/** Not faults of arms that declare to show memories in other words. */
+const ALLOWED: Readonly<Record<NonNullable<ArmTraits['rewords']>, readonly Fault[]>> = {
+  each: ['altered'],
+  together: ['altered', 'missing'],
+};
+
 /** True for arms that must show the same memories as their reference: all retrieved ones that fit. */
-function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits): boolean {
-  return retrieves === 'retrieved' && injects !== 'preferences' && reference !== null && settings.budget === undefined;
+function showsAsReference({ retrieves, injects, reference, settings, rewords }: ArmTraits): boolean {
+  // Of shorter texts more fit.
+  const sameSpace = settings.budget === undefined && rewords === undefined;
+  return retrieves === 'retrieved' && injects !== 'preferences' && reference !== null && sameSpace;
 }
 
 /**
- * Same memories: all arms of an item use one retrieval. Each prompt shows all given memories that fit, word by word,
- * and none of the user's in another part, and arms with `@order=stable` show the most often retrieved first. Arms with
- * the rules of their reference arm show the same memories, in any order.
+ * Same memories: all arms of an item use one retrieval. Each prompt shows all given memories that fit, word by word
+ * or reworded as its arm declares, and none of the user's in another part, and arms with `@order=stable` show the most
+ * often retrieved first. Arms with the rules of their reference arm show the same memories, in any order.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
   const observed = answered.filter((turn) => turn.observed.memories !== undefined);
@@ -31,10 +41,14 @@ export const sameMemories: Check = ({ arms, answered }) => {
     .flatMap(({ name, reference }) => pairWithReference(observed, name, reference!))
     // An arm is given no memories if its gate decides to inject none.
     .filter(({ turn }) => turn.observed.memories!.given > 0);
-  const lists = Object.keys(FAULTS) as (keyof typeof FAULTS)[];
+  const rewording = new Map(arms.flatMap(({ name, rewords }) => (rewords === undefined ? [] : [[name, rewords]])));
+  const lists = Object.keys(FAULTS) as Fault[];
   const faulty = lists.map((list) => [
     FAULTS[list],
-    observed.filter((turn) => (turn.observed.memories![list] ?? []).length > 0),
+    observed.filter(({ arm, observed: { memories } }) => {
+      const rewords = rewording.get(arm);
+      return (memories![list] ?? []).length > 0 && (rewords === undefined || !ALLOWED[rewords].includes(list));
+    }),
   ]);
   const ids = ({ facts }: AnsweredResult): string[] => facts.memoryIds.toSorted();
   const faults = describeFaults({
@@ -44,7 +58,12 @@ export const sameMemories: Check = ({ arms, answered }) => {
       (own, other) => !isDeepStrictEqual(ids(own), ids(other)),
     ),
   });
-  const evidence = `${observed.length} turns show what they were given, ${pairs.length} of them the memories of their reference`;
+  const reworded = observed.filter(({ arm }) => rewording.has(arm)).length;
+  const evidence = [
+    `${observed.length} turns show what they were given`,
+    ...(reworded === 0 ? [] : [`${reworded} of them in other words, as their arms declare`]),
+    `${pairs.length} of them the memories of their reference`,
+  ].join(', ');
   const detects = `one memory in 1 of ${observed.length} turns`;
   return decided('same memories', faults === '', faults === '' ? evidence : faults, detects);
 };
