@@ -17,8 +17,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const MAX_BYTES = 20_000_000;
 
 const versions = z.record(z.string(), z.string());
-const { name, overrides, devDependencies } = z
-  .object({ name: z.string(), overrides: versions, devDependencies: versions })
+const { name, overrides } = z
+  .object({ name: z.string(), overrides: versions })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
 /** Embeds three sentences by what the package's users get: no native runtime. */
@@ -45,13 +45,12 @@ export function packPackage(folder: string): string {
   return join(folder, execFileSync('npm', words, { cwd: root, encoding: 'utf8' }).trim());
 }
 
-/** Installs a tarball in an empty folder, with what a TypeScript project has beside it. */
+/** Installs a tarball in an empty folder. */
 export function installPackage(tarball: string, folder: string): void {
   const gpu = Object.entries(overrides).filter(([other]) => other.startsWith('@node-llama-cpp/'));
   const project = { private: true, type: 'module', overrides: Object.fromEntries(gpu) };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(project));
-  const types = `@types/node@${devDependencies['@types/node']!}`;
-  run(folder, 'npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', tarball, types);
+  run(folder, 'npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', tarball);
 }
 
 function checkPackage(tarball: string, folder: string): void {

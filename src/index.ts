@@ -1,8 +1,11 @@
+/// <reference types="node" preserve="true" />
 /**
  * The public interface of dki-bench; everything else is internal.
  *
  * @module dki-bench
  */
+import { requireMinimumNode } from './base/minimum-node-version.ts';
+
 export { openSystem, type OpenedSystem, type OpenSystemOptions } from './bench/open-memory-system.ts';
 export { adapterNamed, adapters } from './bench/select-engine.ts';
 export { runBench } from './bench/run-bench.ts';
@@ -11,7 +14,7 @@ export { BenchError, type BenchErrorCode } from './base/bench-error.ts';
 export type { BenchConfig } from './config/bench-config.ts';
 export { loadBenchConfig, type ConfigSources } from './bench/load-config.ts';
 
-export { BenchDatabase, openDatabase, type OpenDatabaseOptions } from './store/database.ts';
+export { type BenchDatabase, openDatabase, type OpenDatabaseOptions } from './store/database.ts';
 
 export type { Embedder, EmbedderInfo } from './models/embedding/embedder.ts';
 export {
@@ -115,3 +118,5 @@ export type { Estimate } from './store/records/estimate.ts';
 export type { RunDescription } from './store/records/run-description.ts';
 export type { RunRecord } from './store/records/run-record.ts';
 export type { AnsweredTurn, FailedTurn, Timings, TokenCounts, TurnRecord } from './store/records/turn-record.ts';
+
+requireMinimumNode();

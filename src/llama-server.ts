@@ -1,8 +1,10 @@
+/// <reference types="node" preserve="true" />
 /**
  * An engine on a llama-server, and `joinBlocks`. Loads neither the bench nor llama.cpp.
  *
  * @module dki-bench/llama-server
  */
+import { requireMinimumNode } from './base/minimum-node-version.ts';
 import { servedModel } from './config/bench-config.ts';
 import type { EngineRequest } from './engine/engine-adapter.ts';
 import type { Engine } from './engine/engine.ts';
@@ -15,6 +17,8 @@ export type { EngineSession, Generation, GenerationLimits } from './engine/engin
 export type { Engine } from './engine/engine.ts';
 export type { SequenceState } from './engine/sequence-state.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
+
+requireMinimumNode();
 
 /** Options of `openLlamaServer`. */
 export interface ServerRequest extends LlamaServerOptions, Omit<EngineRequest, 'model'> {

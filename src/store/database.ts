@@ -5,7 +5,6 @@ import { type InferSelectModel, type SQL, sql } from 'drizzle-orm';
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { BenchError } from '../base/bench-error.ts';
-import { requireMinimumNode } from '../base/minimum-node-version.ts';
 import { readToEnd } from '../base/read-remove-rename-files.ts';
 import { databaseError } from './database-error.ts';
 import { migrate, requireCurrentSchema } from './migrations.ts';
@@ -30,11 +29,11 @@ export interface OpenDatabaseOptions {
 export class BenchDatabase implements Disposable {
   readonly path: string;
   readonly readOnly: boolean;
-  /** Drizzle's query builder, for the repositories. */
+  /** Drizzle's query builder, for the repositories. @internal */
   readonly query: BetterSQLite3Database;
   readonly #client: Sqlite.Database;
 
-  /** @param client an open connection with the current schema, which this object closes */
+  /** @param client an open connection with the current schema, which this object closes @internal */
   constructor(path: string, client: Sqlite.Database) {
     this.path = path;
     this.readOnly = client.readonly;
@@ -51,12 +50,13 @@ export class BenchDatabase implements Disposable {
    * Runs `work` as one transaction: all of it is stored, or nothing. Transactions may be nested; an inner one can fail
    * on its own.
    * @throws BenchError `disk` if the disk is full, `database` if the file cannot be read or written
+   * @internal
    */
   transaction<Result>(work: (query: BetterSQLite3Database) => Result): Result {
     return this.guard((query) => this.#client.transaction(() => work(query)).immediate());
   }
 
-  /** Runs statements outside any transaction and turns SQLite's failures into BenchErrors, as `transaction` does. */
+  /** Runs statements outside any transaction and turns SQLite's failures into BenchErrors, as `transaction` does. @internal */
   guard<Result>(work: (query: BetterSQLite3Database) => Result): Result {
     try {
       return work(this.query);
@@ -76,7 +76,7 @@ export class BenchDatabase implements Disposable {
   }
 }
 
-/** Reads and writes one part of a database. */
+/** Reads and writes one part of a database. @internal */
 export abstract class Repository {
   protected readonly database: BenchDatabase;
 
@@ -95,7 +95,7 @@ export abstract class Repository {
   }
 }
 
-/** True if the text of a column begins with `prefix`, which has no wildcards. */
+/** True if the text of a column begins with `prefix`, which has no wildcards. @internal */
 export function beginsWith(column: SQLiteColumn, prefix: string): SQL {
   return sql`substr(${column}, 1, ${prefix.length}) = ${prefix}`;
 }
@@ -103,10 +103,9 @@ export function beginsWith(column: SQLiteColumn, prefix: string): SQL {
 /**
  * Opens a database and, unless it is read-only, brings its schema up to date.
  * @throws BenchError `database` if the file has a newer schema, has an older one and is read-only, is no database, or cannot be
- * accessed; `unsupported` in an older Node
+ * accessed
  */
 export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): BenchDatabase {
-  requireMinimumNode();
   const client = connect(path, echo, readOnly === true);
   try {
     client.pragma('busy_timeout = 5000');

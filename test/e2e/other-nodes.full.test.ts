@@ -25,8 +25,8 @@ const tests = [
   'src/engine/llama-cpp',
 ];
 
-/** The line before the oldest, which has ended. */
-const TOO_OLD = '20';
+/** Lines before the oldest, which have ended. */
+const TOO_OLD = ['18', '20'];
 
 it('begin with the oldest that is supported', () => {
   const { engines, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -54,12 +54,17 @@ function installed(release: string, packages: readonly string[] = []): string {
 /** Its program, and the headers that an addon is compiled with. */
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
-it('are refused in one line where they are older', async () => {
-  const node = join(installed(TOO_OLD), 'node_modules', nodePackage, 'bin', 'node');
+it.each(TOO_OLD)('are refused in one line where they are older: %s', async (release) => {
+  const node = join(installed(release), 'node_modules', nodePackage, 'bin', 'node');
+  const message = String.raw`this is Node ${release}\.[\d.]+, and dki-bench needs Node 22\.14 or newer`;
   expectMistake(
     await runProcess([node, join(root, 'dist/cli/main.js'), 'bench', '--users', '10', '--limit', '8']),
-    /^error: this is Node 20\.[\d.]+, and dki-bench needs Node 22\.14 or newer\n/,
+    new RegExp(`^error: ${message}\n`),
   );
+  for (const entry of ['index.js', 'llama-server.js']) {
+    const { code, stderr } = await runProcess([node, join(root, 'dist', entry)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^BenchError: ${message}$`, 'm'))]);
+  }
 });
 
 describe.each(releases)('Node %s', (release, npm) => {

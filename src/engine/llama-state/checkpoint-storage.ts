@@ -1,4 +1,5 @@
-import { hash, randomUUID } from 'node:crypto';
+// By namespace: Node 18 must load this file, so that a user is told which Node is needed.
+import * as crypto from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -52,7 +53,7 @@ export class CheckpointFolder {
       const bytes = await save(unfinished);
       chmodSync(unfinished, 0o600);
       const content = readFileSync(unfinished);
-      const sha256 = hash('sha256', content);
+      const sha256 = crypto.hash('sha256', content);
       moveOver(unfinished, path);
       return { bytes, sha256, content };
     } catch (cause) {
@@ -80,7 +81,7 @@ export class CheckpointFolder {
     }
     if (found === 'missing') throw new BenchError('bad-state', `${path}: no such KV state`, 'compute it again');
     if (found === 'irregular') throw new BenchError('bad-state', `${path}: not a regular file`, 'compute it again');
-    if (found.length === bytes && hash('sha256', found) === sha256) return { path, bytes: found, identity };
+    if (found.length === bytes && crypto.hash('sha256', found) === sha256) return { path, bytes: found, identity };
     const message = `${path}: its bytes have changed since it was saved`;
     throw new BenchError('bad-state', message, 'delete it; it will be computed again');
   }
@@ -212,7 +213,7 @@ export class MemoryFile implements Disposable {
 
   /** Creates an empty file; undefined if the system has no files in memory. */
   static create(): MemoryFile | undefined {
-    const path = join(MEMORY_FOLDER, `dki-bench-${randomUUID()}`);
+    const path = join(MEMORY_FOLDER, `dki-bench-${crypto.randomUUID()}`);
     let file: number;
     try {
       file = openSync(path, 'wx', 0o600);

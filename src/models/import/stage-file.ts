@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { crc32 } from 'node:zlib';
+// By namespace: Node 18 must load this file, so that a user is told which Node is needed.
+import * as zlib from 'node:zlib';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
@@ -68,7 +69,7 @@ async function write(
       written += chunk.length;
       if (written > bytes) throw new Error(`it is longer than the ${bytes} bytes that are stated`);
       hash.update(chunk);
-      if (stated !== undefined) sum = crc32(chunk, sum);
+      if (stated !== undefined) sum = zlib.crc32(chunk, sum);
       yield chunk;
     }
   };

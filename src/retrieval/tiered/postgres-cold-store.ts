@@ -19,7 +19,7 @@ const MIN_INDEXED_ROWS = 1_000;
 export interface PostgresConnection {
   /** Without user and password. */
   readonly address: string;
-  /** Its connections have the `searchSettings`. */
+  /** Its connections have the `searchSettings`. @internal */
   readonly database: PostgresDatabase;
   /** Ends all connections of the pool. */
   close(): Promise<void>;

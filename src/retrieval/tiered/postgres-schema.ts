@@ -5,7 +5,7 @@ import type { ColdHit } from './cold-store.ts';
 import { deriveUuid } from './derive-uuid.ts';
 import { dimensionMismatch } from './store-error.ts';
 
-/** Drizzle's interface to either kind of PostgreSQL. */
+/** Drizzle's interface to either kind of PostgreSQL. @internal */
 export type PostgresDatabase = PgDatabase<PgQueryResultHKT>;
 
 /** Vector index of PostgreSQL: lists of near vectors (IVFFlat), or a graph (HNSW). */
@@ -52,7 +52,7 @@ export function schemaName(namespace: string): string {
   return `dki_bench_${deriveUuid(namespace).replaceAll('-', '').slice(0, 16)}`;
 }
 
-/** Tables of groups and memories; a row's id derives from group, memory and chunk, so that nothing is written twice. */
+/** Tables of groups and memories; a row's id derives from group, memory and chunk, so that nothing is written twice. @internal */
 export function schemaTables({ namespace, dimension }: PostgresSchemaOptions) {
   const own = pgSchema(schemaName(namespace));
   const groups = own.table('groups', { id: uuid('id').primaryKey() });
@@ -76,6 +76,7 @@ export function schemaTables({ namespace, dimension }: PostgresSchemaOptions) {
  * Creates missing schema, tables and index, inside a transaction. A lock lets only one process do so at a time.
  * @returns the version of server, extension and index, and the number of stored rows
  * @throws BenchError `database` if an existing table has vectors of another dimension
+ * @internal
  */
 export async function prepareSchema(
   database: PostgresDatabase,
@@ -129,6 +130,7 @@ export async function prepareSchema(
  * Rebuilds the lists of an approximate index, which suit many vectors badly if built from few, and gathers statistics. Without
  * statistics the planner reads a whole group instead of the index. A server gathers them at an unknown time, PostgreSQL in this
  * process never, so search results would depend on it.
+ * @internal
  */
 export async function refreshIndex(database: PostgresDatabase, schema: string, index: PostgresIndex): Promise<void> {
   const isRebuilt = index.kind === 'ivfflat' && index.probes < index.lists;
