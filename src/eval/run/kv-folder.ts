@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
@@ -8,15 +8,17 @@ import type { OpenStore } from '../../systems/prefill/prefill-strategy.ts';
 
 const CHECKPOINTS = 'checkpoints';
 
-/** Folder of a run's KV: the shared one of `--kv-store`, or a private one that is deleted on disposal. */
+/** Folder of a run's KV: the shared one of `--kv-store`, or a private one that is deleted on disposal, with the run's folder if nothing else is in it. */
 export class KvFolder implements Disposable {
   readonly shared: boolean;
   readonly #path: string;
+  readonly #runFolder: string;
   readonly #maxBytes: number;
 
   /** Deletes KV that a killed process left. @param runFolder folder of the run's report @throws BenchError `disk` */
   constructor({ kvStore, kvBytes }: Pick<BenchConfig, 'kvStore' | 'kvBytes'>, runFolder: string) {
     this.shared = kvStore !== undefined;
+    this.#runFolder = runFolder;
     this.#path = kvStore ?? join(runFolder, 'kv');
     this.#maxBytes = kvBytes;
     try {
@@ -63,6 +65,7 @@ export class KvFolder implements Disposable {
 
   [Symbol.dispose](): void {
     if (!this.shared && existsSync(this.#path)) rmSync(this.#path, { recursive: true, force: true });
+    if (existsSync(this.#runFolder) && readdirSync(this.#runFolder).length === 0) rmdirSync(this.#runFolder);
   }
 }
 

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { RunLock } from './run-lock.ts';
@@ -24,23 +23,11 @@ it('a lock of a running process, of any user, holds and stays unchanged', () => 
 it('a stale lock is taken over, and deleted with the run', () => {
   for (const left of [String(spawnSync('true').pid), 'no number', '']) {
     writeFileSync(folder.file('lock'), left);
-    writeFileSync(folder.file('results.json'), '');
     {
       using _lock = new RunLock(folder.path, 'r');
       expect(readFileSync(folder.file('lock'), 'utf8')).toBe(String(process.pid));
     }
     expect(existsSync(folder.file('lock'))).toBe(false);
-  }
-});
-
-it('deletes a folder in which the run has written nothing', () => {
-  for (const files of [[], ['results.json']]) {
-    const place = folder.file('run');
-    {
-      using _lock = new RunLock(place, 'r');
-      for (const file of files) writeFileSync(join(place, file), '');
-    }
-    expect(existsSync(place)).toBe(files.length > 0);
   }
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hostname } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
@@ -26,12 +26,8 @@ export class RunLock implements Disposable {
     }
   }
 
-  /** Also deletes the folder if the run has written nothing there. */
   [Symbol.dispose](): void {
-    if (readHolder(this.#path) !== process.pid) return;
-    rmSync(this.#path, { force: true });
-    const folder = dirname(this.#path);
-    if (readdirSync(folder).length === 0) rmdirSync(folder);
+    if (readHolder(this.#path) === process.pid) rmSync(this.#path, { force: true });
   }
 
   /** Creates the lock file; false if there is one. Of two processes, only one can create it. */
