@@ -1,36 +1,56 @@
 /**
- * A retrieval of one's own: memories that share the most words with the question, written into each item as its passages, which
- * `--retriever given` takes in their order. `npx tsx examples/own-retriever.ts`
+ * A retriever of one's own: memories that share the most words with the question, among equals the newest. All arms of the run get
+ * what it retrieves. `npx tsx examples/own-retriever.ts`
  */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { loadBenchConfig, readDataset, runBench } from 'dki-bench';
+import {
+  loadBenchConfig,
+  type NewMemory,
+  type Retrieval,
+  type RetrieveOptions,
+  type Retriever,
+  runBench,
+} from 'dki-bench';
 
-const [source] = loadBenchConfig({ flags: { dataset: 'recall-en' } }).dataset;
-const { users } = await readDataset(source!);
+const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/\p{L}+/gu));
 
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/\p{L}+/gu) ?? [];
+class RetrieverByWords implements Retriever {
+  readonly name = 'by-words';
+  #memories: NewMemory[] = [];
 
-/** The user's memories, those with the most words of the question first, among equals the newest. */
-function retrieved(userId: string, query: string): string[] {
-  const asked = new Set(wordsOf(query));
-  const shared = (content: string): number => new Set(wordsOf(content).filter((word) => asked.has(word))).size;
-  const memories = users.find((user) => user.userId === userId)!.memories.toReversed();
-  return memories.toSorted((a, b) => shared(b.content) - shared(a.content)).map(({ memoryId }) => memoryId);
+  async addMemories(memories: readonly NewMemory[]): Promise<number> {
+    for (const { memoryId, userId } of memories) await this.removeMemory(memoryId, userId);
+    this.#memories.push(...memories);
+    return memories.length;
+  }
+
+  removeMemory(memoryId: string, userId?: string): Promise<boolean> {
+    const others = this.#memories.filter((memory) => memory.memoryId !== memoryId || memory.userId !== userId);
+    const isFound = others.length < this.#memories.length;
+    this.#memories = others;
+    return Promise.resolve(isFound);
+  }
+
+  retrieve(query: string, { userId, topK }: RetrieveOptions): Promise<Retrieval> {
+    const start = performance.now();
+    const asked = wordsOf(query);
+    const own = this.#memories.filter((memory) => memory.userId === userId).toReversed();
+    const scored = own.map(({ memoryId, content, metadata = {} }) => {
+      const score = [...wordsOf(content)].filter((word) => asked.has(word)).length;
+      return { memoryId, content, score, metadata: { ...metadata, userId } };
+    });
+    const memories = asked.size === 0 ? [] : scored.toSorted((a, b) => b.score - a.score).slice(0, topK);
+    const timingsMs = { embedding: 0, search: performance.now() - start, ranking: 0 };
+    return Promise.resolve({ strategy: this.name, memories, timingsMs, flags: [], details: {} });
+  }
+
+  reset = (): Promise<void> => Promise.resolve();
+  stats = () => ({ memories: this.#memories.length });
+  close = (): Promise<void> => Promise.resolve();
 }
 
-const lines = readFileSync(source!, 'utf8').trim().split('\n');
-const withPassages = lines.map((line) => {
-  const record = JSON.parse(line) as { type: string; userId: string; query: string };
-  return record.type === 'item'
-    ? JSON.stringify({ ...record, passages: retrieved(record.userId, record.query).slice(0, 5) })
-    : line;
-});
-const file = join(mkdtempSync(join(tmpdir(), 'own-retriever-')), 'by-words.jsonl');
-writeFileSync(file, `${withPassages.join('\n')}\n`);
-
-const flags = { dataset: file, retriever: 'given', limit: '10', arms: 'rag,dki' };
-const [results] = await runBench(loadBenchConfig({ flags }));
+const config = loadBenchConfig({ flags: { dataset: 'recall-en', limit: '10', arms: 'rag,dki' } });
+const retriever = { name: 'by-words', open: () => new RetrieverByWords() };
+const [results] = await runBench(config, { retriever });
 
 for (const { arm, metrics, funnel } of results!.arms) console.log(arm, metrics.exactMatch?.mean, funnel);
+console.log(results!.run.retriever.name, results!.checks.find(({ check }) => check === 'retrieval')!.status);

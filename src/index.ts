@@ -56,6 +56,7 @@ export { MemoryRouter, type MemoryRouterOptions, RouterRetriever } from './retri
 export type { MemorySearchResult, NewMemory } from './retrieval/retriever.ts';
 export type { Retrieval, RetrievalFlag, RetrievalSummary, RetrieveOptions, Retriever } from './retrieval/retriever.ts';
 export { GivenRetriever } from './retrieval/given-retriever.ts';
+export type { RetrieverDefinition } from './retrieval/open-retriever.ts';
 export { HintedRetriever, type HintedOptions, type RetrievedRecord } from './retrieval/hinted/hinted-retriever.ts';
 export { readPreRetrievalConfig } from './retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 export { SalienceRetriever, type SalienceOptions } from './retrieval/salience/salience-retriever.ts';

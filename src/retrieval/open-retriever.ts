@@ -35,6 +35,16 @@ export interface RetrieverParts {
   readonly engine?: Engine | undefined;
 }
 
+/** A retriever of the calling program. */
+export interface RetrieverDefinition {
+  /** Stored with the run; the `name` of the retriever. */
+  readonly name: string;
+  /** Opens a retriever without memories, which the runner closes. A run may open several. */
+  readonly open: (
+    parts: Pick<RetrieverParts, 'embeddings' | 'topK' | 'threshold' | 'folder'>,
+  ) => Retriever | Promise<Retriever>;
+}
+
 const openers: Readonly<Record<RetrieverName, (parts: RetrieverParts) => Promise<Retriever>>> = {
   router: async ({ embeddings, backend, topK, threshold }) =>
     new RouterRetriever(new MemoryRouter(embeddings, { backend, topK, threshold }), embeddings),

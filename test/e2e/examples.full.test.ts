@@ -13,7 +13,7 @@ const folder = temporaryFolder();
 const printed = {
   'own-arm.ts': [/^rag-by-rank [\d.]+$/m, /^errors passed$/m],
   'own-metric.ts': [/^rag [\d.]+$/m, /^metrics passed$/m],
-  'own-retriever.ts': [/^dki [\d.]+ \{ stored: \d+, retrieved: [1-9]\d*/m],
+  'own-retriever.ts': [/^dki [\d.]+ \{ stored: \d+, retrieved: [1-9]\d*/m, /^by-words passed$/m],
   'own-engine.ts': [/^dki [\d.]+ [\d.]+$/m],
 };
 

@@ -1,4 +1,5 @@
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
+import type { RetrieverDefinition } from '../../retrieval/open-retriever.ts';
 import type { RunEstimate } from './plan/run-estimate.ts';
 import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';
 import type { DownloadProgress } from '../../models/hub/download-file.ts';
@@ -13,7 +14,7 @@ export interface Progress {
   readonly total: number;
 }
 
-/** Callbacks of a run, and the arms and engine that the calling program brings. */
+/** Callbacks of a run, and the arms, retriever and engine that the calling program brings. */
 export interface BenchHooks {
   /** Called at every step of every phase. */
   readonly onProgress?: (progress: Progress) => void;
@@ -31,6 +32,8 @@ export interface BenchHooks {
   readonly signal?: AbortSignal;
   /** Arms of the calling program; select them by name in `config.arms`. */
   readonly arms?: readonly ArmDefinition[];
+  /** A retriever of the calling program; all arms get what it retrieves, in place of the configured one. */
+  readonly retriever?: RetrieverDefinition;
   /** An engine of the calling program; it replaces the one that the configuration names. */
   readonly engine?: EngineOpener;
 }

@@ -1,13 +1,13 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
-import type { CallOptions } from '../../engine/engine-session.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import { usesLanguageModel } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { chooseVectorBackend } from '../../retrieval/vectors/choose-vector-backend.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { coresOfWorker } from './workers/number-of-workers.ts';
 import { readPreRetrievalConfigFile } from './plan/read-pre-retrieval-config-file.ts';
+import type { BenchHooks } from './bench-hooks.ts';
 import type { Suite } from './suite.ts';
 
 export type LoadedModels = Awaited<ReturnType<typeof loadModels>>;
@@ -17,7 +17,7 @@ export async function loadModels(
   engines: EngineOpener,
   config: BenchConfig,
   suite: Pick<Suite, 'cellsPerPosition'> & { readonly arms: readonly Arm[]; readonly checkpointFolder: string },
-  { signal }: CallOptions = {},
+  { signal, retriever: ownRetriever }: Pick<BenchHooks, 'signal' | 'retriever'> = {},
 ) {
   const start = performance.now();
   const { model, contextTokens, threads, retriever } = config;
@@ -32,7 +32,7 @@ export async function loadModels(
   const modelLoadMs = performance.now() - start;
   const embeddings = openEmbeddings(config.embedder);
   await embeddings.info();
-  return { engine, embeddings, backend: chooseVectorBackend(), preRetrieval, modelLoadMs };
+  return { engine, embeddings, backend: chooseVectorBackend(), preRetrieval, ownRetriever, modelLoadMs };
 }
 
 /** The embedder of a folder, loaded at first use. */

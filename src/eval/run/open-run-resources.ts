@@ -122,6 +122,7 @@ export async function openRunResources(
 
 /** True if the order of retrieved memories is unpredictable: a language model rewrites questions, or the index is approximate. */
 function isOrderUnknown({ settings: { retriever, cold, coldIndex }, parts }: PreparedSuite): boolean {
+  if (parts.ownRetriever !== undefined) return true;
   if (retriever === 'hinted') return usesLanguageModel(parts.preRetrieval.config);
   return retriever === 'tiered' && cold !== undefined && coldIndex !== 'ivfflat';
 }

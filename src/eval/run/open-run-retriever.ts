@@ -6,7 +6,7 @@ import {
   usesLanguageModel,
   type ReadPreRetrievalConfig,
 } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-import { openRetriever } from '../../retrieval/open-retriever.ts';
+import { openRetriever, type RetrieverDefinition } from '../../retrieval/open-retriever.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-ranking.ts';
 import type { LoadedModels } from './loaded-models.ts';
@@ -29,21 +29,26 @@ export function salienceRule({ halfLife, salienceWeights }: SalienceOptions): Sa
 }
 
 /** Opens a run's retriever, without memories. @param parts `engine` may be undefined if no model is needed */
-export function openRunRetriever(
-  parts: Pick<LoadedModels, 'embeddings' | 'backend' | 'preRetrieval'> & { readonly engine: Engine | undefined },
+export async function openRunRetriever(
+  parts: Pick<LoadedModels, 'embeddings' | 'backend' | 'preRetrieval'> & {
+    readonly engine: Engine | undefined;
+    readonly ownRetriever?: RetrieverDefinition | undefined;
+  },
   config: BenchConfig,
   runId: string,
   runFolder: string,
 ): Promise<Retriever> {
-  const { embeddings, backend, engine, preRetrieval } = parts;
+  const { embeddings, backend, engine, preRetrieval, ownRetriever } = parts;
   const { retriever, topK, threshold, retrievalTokens } = config;
-  return openRetriever(retriever, {
+  const folder = join(runFolder, 'retriever');
+  if (ownRetriever !== undefined) return await ownRetriever.open({ embeddings, topK, threshold, folder });
+  return await openRetriever(retriever, {
     embeddings,
     backend: backend.backend,
     topK,
     threshold,
     namespace: runId,
-    folder: join(runFolder, 'retriever'),
+    folder,
     tiers: config,
     countTokens: async (texts) => {
       if (engine === undefined) throw new Error(`${retriever} counts tokens without a model`);

@@ -252,7 +252,12 @@ function retrieverOpener({ parts, settings, folder }: PreparedSuite, run: RunRec
     // Each strategy is timed without vectors that an earlier one has cached.
     embeddings.clear();
     const options = { ...settings, retriever: strategy, ...others };
-    return openRunRetriever({ ...parts, embeddings }, options, `${run.id}/${strategy}`, join(folder, strategy));
+    return openRunRetriever(
+      { ...parts, embeddings, ownRetriever: undefined },
+      options,
+      `${run.id}/${strategy}`,
+      join(folder, strategy),
+    );
   };
 }
 

@@ -95,10 +95,10 @@ export function describeModel({ modelSha256, model, contextTokens, cellTokens }:
 
 export function describeRetriever(
   config: BenchConfig,
-  { backend, preRetrieval }: LoadedModels,
+  { backend, preRetrieval, ownRetriever }: LoadedModels,
 ): RunRecord['retriever'] {
   return {
-    name: config.retriever,
+    name: ownRetriever?.name ?? config.retriever,
     backend: backend.backend.name,
     version: backend.backend.version,
     ...(config.retriever === 'tiered' ? { tiers: tierAddresses(config) } : {}),

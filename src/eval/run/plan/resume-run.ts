@@ -82,6 +82,7 @@ export async function requireSameInputs(
     ["embedder's runtime", run.embedder.runtime ?? embedder.runtime, embedder.runtime],
     ['number of threads', run.environment.threads, info.threads ?? 0],
     ['device', device(run.environment.compute) ?? undefined, device(info.compute) ?? undefined],
+    ['retriever', run.retriever.name, retriever.name],
     ['vector backend', run.retriever.backend, retriever.backend],
     ['place of memories', run.retriever.tiers, retriever.tiers],
     ['list of registered metrics', run.plan.metrics ?? [], additionalMetrics(config).map(toDeclaration)],

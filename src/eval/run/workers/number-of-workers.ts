@@ -11,7 +11,7 @@ const MAX_AUTO = 4;
 export function withWorkers(
   { workers, ...options }: BenchConfig,
   suite: Pick<Suite, 'timesAreResults' | 'arms'>,
-  parts: Pick<BenchHooks, 'arms'> & { readonly canStart: boolean },
+  parts: Pick<BenchHooks, 'arms' | 'retriever'> & { readonly canStart: boolean },
 ): BenchConfig {
   const hasTurns = (options.arms ?? suite.arms).length > 0;
   if (workers === undefined || workers === 1 || suite.timesAreResults === true || !hasTurns) return options;
@@ -38,7 +38,7 @@ export function withoutIdleWorkers(options: BenchConfig, users: number): BenchCo
 /** The reason why one process must take all turns; undefined where several can. */
 function obstacleToWorkers(
   config: Omit<BenchConfig, 'workers'>,
-  { arms = [], canStart }: Parameters<typeof withWorkers>[2],
+  { arms = [], retriever, canStart }: Parameters<typeof withWorkers>[2],
 ): string | undefined {
   if (!canStart) return 'this program starts no workers';
   if (config.kvStore !== undefined) {
@@ -47,6 +47,7 @@ function obstacleToWorkers(
   if (config.engineUrl !== undefined || config.llamaServer !== undefined) {
     return 'a model server has one cache and one set of counters for all workers';
   }
+  if (retriever !== undefined) return 'a retriever of the calling program exists only in its process';
   if (arms.length > 0) return 'arms of the calling program exist only in its process';
   return additionalMetrics(config).length > 0 ? 'metrics of the calling program exist only in its process' : undefined;
 }
