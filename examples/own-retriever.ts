@@ -50,7 +50,8 @@ class RetrieverByWords implements Retriever {
 
 const config = loadBenchConfig({ flags: { dataset: 'recall-en', limit: '10', arms: 'rag,dki' } });
 const retriever = { name: 'by-words', open: () => new RetrieverByWords() };
-const [results] = await runBench(config, { retriever });
+const hooks = { retriever, onNote: (note: string) => console.log(note) };
+const [results] = await runBench(config, hooks);
 
 for (const { arm, metrics, funnel } of results!.arms) console.log(arm, metrics.exactMatch?.mean, funnel);
 console.log(results!.run.retriever.name, results!.checks.find(({ check }) => check === 'retrieval')!.status);

@@ -12,7 +12,7 @@ it.each([undefined, 'shared'])(
     for (const report of [undefined, 'results.json']) {
       const run = folder.file(kvStore ?? 'run');
       {
-        using _kv = new KvFolder({ kvStore: kvStore && folder.file('kv'), kvBytes: 1 }, run);
+        using _kv = new KvFolder({ kvBytes: 1, ...(kvStore === undefined ? {} : { kvStore: folder.file('kv') }) }, run);
         mkdirSync(kvStore === undefined ? join(run, 'kv', 'rag') : run, { recursive: true });
         if (report !== undefined) writeFileSync(join(run, report), '');
       }
