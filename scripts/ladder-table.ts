@@ -11,7 +11,7 @@ interface Category {
   readonly arms: readonly ArmResults[];
 }
 
-const COMPARED = ['oracle', 'rag@order=stable', 'dki-blocks', 'dki-blocks@context=previous', 'dki-link:4', 'dki-ranked:.3', 'dki-random:.3']; // prettier-ignore
+const COMPARED = ['rag@order=stable', 'dki-blocks', 'dki-blocks@context=previous', 'dki-ranked:.3'];
 
 function part({ arms, name }: Category, arm: string) {
   return arms

@@ -109,20 +109,22 @@ const readPair = (base: string, block: string): Pair => [readResults(base), read
 
 const REAL_MODEL = 'smollm2-135m';
 
-/** What answers say after a memory has changed, and the tokens evaluated, by model, data set and way. */
+/** What answers say after a memory has changed, on English questions, and the tokens evaluated, by model and way. */
 function editsTable(runs: readonly RunResults[]): string {
-  const shown = [...editOutcomes, 'evaluated'];
+  const shown = [...editOutcomes.filter((outcome) => outcome !== 'neither'), 'evaluated'];
   const tables = runs.map((results) => editTable(results, results.measured!.edit!));
   const rows = tables.flatMap((table, place) =>
-    table.rows.map((row) => ({ ...row, label: `${runs[place]!.run.model.name}: ${row.label}` })),
+    table.rows
+      .filter(({ label }) => !label.includes('-zh'))
+      .map((row) => ({ ...row, label: `${runs[place]!.run.model.name}: ${row.label.split(',')[0]}` })),
   );
   const columns = tables[0]!.blocks[0]!.columns.filter(({ key }) => shown.includes(key));
-  return bare({ rowHeading: 'model: way, data set', blocks: [{ columns }], rows }, runs);
+  return bare({ rowHeading: 'model: way', blocks: [{ columns }], rows }, runs);
 }
 
 /** Table 16 in brief: what is counted of each arm, by the meter and the simulator alike. */
 const playedTable = (results: RunResults): BareTable =>
-  pickColumns(reuseTable(results, results.measured!.reuse!), ['evaluatedTokens', 'hits', 'entries', 'evicted', 'differing']); // prettier-ignore
+  pickColumns(reuseTable(results, results.measured!.reuse!), ['evaluatedTokens', 'entries', 'evicted', 'differing']); // prettier-ignore
 
 /** Suite `edit`. */
 const editReports = ['edit/recall-base'];
