@@ -31,7 +31,7 @@ export function contrastSentences({ contrast }: RunResults, inFull = true): stri
 }
 
 /** `plain −1.1 [−4.2, 2.0], updated …`: an arm's differences to the baseline; empty without any. */
-export function categoryDifferencesText({ breakdown }: ArmResults): string {
+function categoryDifferencesText({ breakdown }: ArmResults): string {
   return breakdown
     .flatMap(({ value, difference }) => (difference === undefined ? [] : [`${value} ${points(difference)}`]))
     .join(', ');
