@@ -10,7 +10,7 @@ it('draws the map of the README, and prints its numbers', async () => {
   const file = folder.file('map.svg');
   await runProgram(['estimate', '--map', file, '--shape', '8b', '--json']);
   expect(readFileSync(file, 'utf8')).toBe(readFileSync('reports/reuse/map-8b.svg', 'utf8'));
-  const map = JSON.parse(String(out.mock.calls.map(([part]) => part).join(''))) as { arm: string; room: string; memories: number; memoryTokens: number; ms: number }[]; // prettier-ignore
+  const map = JSON.parse(out.mock.calls.map(([part]) => String(part)).join('')) as { arm: string; room: string; memories: number; memoryTokens: number; ms: number }[]; // prettier-ignore
   const ms = (arm: string, room: string, memories: number): number =>
     map.find((cell) => cell.arm === arm && cell.room === room && cell.memories === memories && cell.memoryTokens === 4096)!.ms; // prettier-ignore
   // A prefix cache is fast where all memories of a user come back, and blocks also where they recombine.
