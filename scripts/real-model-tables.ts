@@ -30,7 +30,6 @@ export function qualityAndCostTable(results: RunResults): BareTable {
     differenceToBaseline(results, primaryMetric(results.run)),
     numberColumn<ArmResults>('tokens', 'tokens evaluated (hits)', ({ costHit }) => costHit?.tokens.evaluated),
     ratio('TTFT vs RAG (hits)', 'ttftLogRatio'),
-    ratio('TTFT vs RAG (all turns)', 'ttftLogRatioAll'),
   ];
   return { rowHeading: 'arm', ...itemRows(shown, ({ arm }) => arm, [{ columns }]) };
 }
