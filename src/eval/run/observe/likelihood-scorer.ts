@@ -139,7 +139,10 @@ export class LikelihoodScorer {
     };
     const scores: (readonly number[])[] = [];
     for (const text of others) scores.push((await scoreBehind(text)).logProbabilities);
-    const { next } = suffix.join() === gold.suffix.join() ? goldScore : await scoreBehind({ suffix, answer: [] });
+    // Tokens behind the prompt may change the bits of its last token, where cuts do: the answer was generated without them.
+    const { exactCuts } = this.#parts.engine.capabilities;
+    const isAlone = exactCuts === 1 && suffix.join() === gold.suffix.join();
+    const { next } = isAlone ? goldScore : await scoreBehind({ suffix, answer: [] });
     const score: TurnScore = { next, gold: goldScore, others: scores };
     if (cells !== null) this.#known.set(key, score);
     return score;
