@@ -32,7 +32,6 @@ export function ladderTable(runs: readonly RunResults[]): BareTable {
   const difference = (arm: string): ItemColumn<Category> =>
     intervalColumn(arm, `${arm} (pp)`, (category) => part(category, arm)?.difference, 100);
   const columns = [
-    numberColumn<Category>('n', 'n', (category) => part(category, 'rag')?.metrics.taskSuccess?.n, 0),
     numberColumn<Category>(
       'rag',
       'rag (%)',

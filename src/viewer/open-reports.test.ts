@@ -55,7 +55,7 @@ it('opens every report of a folder, those of one name apart, with lists, matrix 
   const { rows, arms } = readMatrix(database, 'main', { wrong: 'dki', right: 'rag' });
   expect([arms, rows.map(({ itemId, gold }) => [itemId, gold])]).toEqual([['rag', 'dki'], [['i-1', 'Turin']]]);
   const page = String(await reportItemPage(database, { run: 'main', item: 'i-1' }, reportLinks));
-  expect(page).toMatch(/Where does my sister live\?[^]*rag[^]*✓ right[^]*dki[^]*✗ wrong/);
+  expect(page).toMatch(/Where does my sister live\?[^]*rag[^]*✓[^]*right[^]*dki[^]*✗[^]*wrong/);
   expect(page).toContain('user ann');
 });
 

@@ -47,3 +47,9 @@ it('has every page of docs in the sidebar of the site', () => {
     pages.filter((name) => !config.includes(`'${name.slice(0, -3)}'`) && !config.includes(`docs/${name}`)),
   ).toEqual([]);
 });
+
+it('takes at most 30,000 words', () => {
+  const pages = documents.filter((document) => document.startsWith('docs/'));
+  const words = pages.map((document) => readFileSync(join(root, document), 'utf8').trim().split(/\s+/).length);
+  expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(30_000);
+});
