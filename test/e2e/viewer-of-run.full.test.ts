@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     await page.keyboard.press('Escape');
     await page.waitForURL(/\/item\?/);
     await press('j', 'j');
-    expect(await focused()).toBe('none');
+    expect(await focused()).toBe('rag');
     await press('Escape', 'Escape');
     await page.waitForURL(/\/run\?/);
     expect(faults).toEqual([]);
@@ -142,7 +142,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     await open(links.run(run));
     await page.check('[name=disagreeing]');
     await page.waitForURL(/disagreeing=1/);
-    const items = await page.locator('[data-result] td.id').allTextContents();
+    const items = await page.locator('[data-result] tbody a[data-open]').allTextContents();
     const differing = (sign: string): unknown[] =>
       column(`SELECT item_id FROM turns GROUP BY item_id HAVING count(DISTINCT task_success) ${sign} 1`);
     expect(new Set(items)).toEqual(new Set(differing('>')));
@@ -225,12 +225,14 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     it('keeps the keys and shows hostile text as text', async () => {
       await openFile('pages/index.html');
       await press('j', 'Enter');
+      await page.waitForURL(/item-\d+\.html$/);
+      await press('j', 'Enter');
       await page.waitForURL(/turn-\d+\.html$/);
       await page.keyboard.press('Escape');
       await page.waitForURL(/item-\d+\.html$/);
       await page.keyboard.press('Escape');
       await page.waitForURL(/index\.html$/);
-      await page.locator('tr', { hasText: hostileItem }).locator('td.id a').first().click();
+      await page.locator('tr', { hasText: hostileItem }).locator('a[data-open]').first().click();
       expect(await heading()).toBe(`Item ${hostileItem}`);
       expect(await page.title()).toBe(`${hostileItem} · dki-bench`);
       await page.getByRole('link', { name: 'rag', exact: true }).click();
