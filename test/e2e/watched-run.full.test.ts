@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
@@ -10,7 +9,8 @@ import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const run = 'watched';
 const arms = ['none', 'rag', 'dki', 'dki-blocks'];
-const until = (isSo: () => unknown) => vi.waitUntil(isSo, { timeout: 600_000, interval: 200 });
+const patience = { timeout: 600_000, interval: 200 };
+const until = (isSo: () => unknown) => vi.waitUntil(isSo, patience);
 
 const folder = temporaryFolder();
 const path = folder.file('reports/dki-bench.sqlite');
@@ -38,23 +38,25 @@ async function stopViewer(): Promise<void> {
 const turns = async (shown: Page) => Number(await shown.locator('progress').getAttribute('value'));
 const connection = () => page.locator('[data-connection]').getAttribute('data-state');
 
-function storedRun(read: (runs: RunRepository) => unknown): unknown {
+/** Names of the runs in the database. @throws BenchError `database` until the bench has created it */
+function storedRuns(): readonly string[] {
   using database = openDatabase({ path, readOnly: true });
-  return read(new RunRepository(database));
+  return new RunRepository(database).names();
 }
 
 describe.skipIf(!hasChromium)('a bench that runs', () => {
   beforeAll(async () => {
     const words = ['--arms', arms.join(','), '--limit', '40', '--run', run, '--quiet'];
     bench = startProcess([...program, 'bench', ...words], { cwd: folder.path });
-    await until(() => existsSync(path) && storedRun((runs) => runs.names().length > 0));
+    await vi.waitFor(() => expect(storedRuns()).toEqual([run]), patience);
     await startViewer('0');
     ({ browser, page, faults } = await openPage());
   });
   afterAll(async () => {
-    await browser.close();
+    // In the order in which they were started: if one did not start, those before it end.
     bench.child.kill('SIGKILL');
     viewer.child.kill('SIGKILL');
+    await browser.close();
     await Promise.all([bench.ended, viewer.ended]);
   });
 
