@@ -46,6 +46,13 @@ function showKeys() {
   dialog.showModal();
 }
 
+function goToFilter() {
+  const filter = find('[data-filter]');
+  // On a narrow page the form may be folded.
+  filter?.closest('details')?.setAttribute('open', '');
+  filter?.select();
+}
+
 function leave() {
   if (document.activeElement !== document.body) document.activeElement.blur();
   else findAll('nav[aria-label="Breadcrumbs"] a').at(-1)?.click();
@@ -56,7 +63,7 @@ const actions = {
   k: () => moveBy(-1),
   n: () => find('a[rel="next"]')?.click(),
   p: () => find('a[rel="prev"]')?.click(),
-  '/': () => find('[data-filter]')?.select(),
+  '/': goToFilter,
   '?': showKeys,
   Escape: leave,
 };
@@ -91,6 +98,11 @@ for (const form of findAll('form[data-live]')) {
       running = new AbortController();
       showFiltered(form, running.signal).catch((error) => error.name !== 'AbortError' && form.requestSubmit());
     }, 250);
+  });
+  // A late result would keep the browser on this page.
+  addEventListener('beforeunload', () => {
+    clearTimeout(timer);
+    running.abort();
   });
 }
 

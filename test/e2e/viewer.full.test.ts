@@ -48,6 +48,9 @@ afterAll(async () => {
 });
 
 const open = (address: string) => page.goto(new URL(address, server.url).href);
+const screen = { width: 1280, height: 900 };
+/** Narrow enough that forms are folded. */
+const telephone = { width: 390, height: 900 };
 const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
 const turnOf = (item: string) => links.turn({ run: 'group/main', item, arm: 'dki', repeat: 0, turn: 0 }, 'rag');
 
@@ -75,7 +78,8 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
     },
   );
 
-  it('is walked through by keys', async () => {
+  it('is walked through by keys, also where forms are folded', async () => {
+    await page.setViewportSize(telephone);
     await open(links.runs());
     for (const key of ['j', 'j', 'k', 'j']) await page.keyboard.press(key);
     expect(await focused()).toBe('group/main');
@@ -96,11 +100,12 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
   });
 
   it('follows its filters without being loaded anew, and works with no script at all', async () => {
+    await page.setViewportSize(screen);
     await open(links.run('group/main'));
     await page.selectOption('[name=answer]', 'wrong');
     await page.locator('[data-result] [role=status]', { hasText: 'Items 1 to 1 of 1' }).waitFor();
     expect(new URL(page.url()).searchParams.get('answer')).toBe('wrong');
-    const context = await browser.newContext({ javaScriptEnabled: false });
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport: screen });
     const plain = await context.newPage();
     await plain.goto(new URL(links.run('group/main'), server.url).href);
     await plain.selectOption('[name=answer]', 'wrong');
@@ -110,7 +115,9 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
   });
 
   it('leads from a filter of the matrix to answers and a turn', async () => {
+    await page.setViewportSize(telephone);
     await open(links.run('group/main'));
+    await page.getByText('Filters', { exact: true }).click();
     await page.selectOption('[name=wrong]', 'dki');
     await page.selectOption('[name=right]', 'rag');
     await page.locator('[data-result] [role=status]', { hasText: 'Items 1 to 1 of 1' }).waitFor();
