@@ -54,7 +54,9 @@ function goToFilter() {
 }
 
 function leave() {
-  if (document.activeElement !== document.body) document.activeElement.blur();
+  const focused = document.activeElement;
+  // A button of the closed dialog of keys may keep the focus.
+  if (focused !== document.body && focused.closest('dialog') === null) focused.blur();
   else findAll('nav[aria-label="Breadcrumbs"] a').at(-1)?.click();
 }
 
@@ -98,11 +100,6 @@ for (const form of findAll('form[data-live]')) {
       running = new AbortController();
       showFiltered(form, running.signal).catch((error) => error.name !== 'AbortError' && form.requestSubmit());
     }, 250);
-  });
-  // A late result would keep the browser on this page.
-  addEventListener('beforeunload', () => {
-    clearTimeout(timer);
-    running.abort();
   });
 }
 

@@ -89,6 +89,7 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
     expect(await page.evaluate('document.activeElement.name')).toBe('text');
     await page.keyboard.type('j?');
     expect(await page.inputValue('[name=text]')).toBe('j?');
+    await page.waitForURL(/text=j/);
     await page.keyboard.press('Escape');
     expect(await page.evaluate('document.activeElement === document.body')).toBe(true);
     await page.keyboard.press('?');
