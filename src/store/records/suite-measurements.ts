@@ -151,7 +151,7 @@ const reuseMeasurement = object({
   map: list(
     object({
       arm: z.string(),
-      /** `memory`: all of the users' blocks fit into it. `disk`: a tenth does, and a disk holds the rest; a prefix cache has no disk. */
+      /** `memory`: all of the users' blocks fit into it. `disk`: a tenth does, and a disk holds the rest; `rag-cached` has no disk. */
       room: z.enum(['memory', 'disk']),
       ...numbers('memoryTokens', 'memories', 'repeated'),
       /** Means per turn. */
