@@ -11,6 +11,8 @@ const JOINING_MS = 2;
 const OWN_MS_PER_TOKEN = 0.005;
 /** For each given memory, shown or not: sorting, labelling, passing on. */
 const MS_PER_MEMORY = 0.005;
+/** For each block to be joined: its key, its lookup, and the recorder's bookkeeping of both. */
+const JOINING_MS_PER_MEMORY = 0.05;
 /** This share of the engine's time is the limit if it is larger. */
 const OWN_SHARE = 0.02;
 /** With fewer turns, a few that waited for a core would move the median. */
@@ -93,9 +95,9 @@ function lowest(turns: Turns, reading: Reading): number {
 function ownTime({ name, prefill = 'prefix' }: ArmTraits, turns: Turns): TimeLimit {
   const engine = turns.flatMap(({ observed: { watch } }) => watch?.engine ?? []);
   const share = engine.length === 0 ? 0 : OWN_SHARE * quantiles(engine).p50;
-  const base = OWN_MS + (prefill === 'prefix' ? 0 : JOINING_MS);
   const perTurn = mean(turns.map(({ facts }) => OWN_MS_PER_TOKEN * facts.tokens + memoriesMs(facts)));
-  const limit = Math.max(base + perTurn, share);
+  const joined = mean(turns.map(({ facts }) => JOINING_MS + JOINING_MS_PER_MEMORY * facts.retrievedMemories));
+  const limit = Math.max(OWN_MS + perTurn + (prefill === 'prefix' ? 0 : joined), share);
   return { problem: `${name} spent over ${limit.toFixed(1)} ms outside of calls`, turns, reading: ownMs, limit };
 }
 

@@ -1,7 +1,6 @@
 import type { Engine } from '../../../engine/engine.ts';
 import { kvBytes, type SequenceState } from '../../../engine/sequence-state.ts';
 import { meterDifference, meterSum, type TokenMeter, zeroMeter } from '../../../engine/token-meter.ts';
-import { cutCells } from '../../../kv/cut-cells.ts';
 
 /** What all blocks of one user may take. Later ones are computed by each arm. */
 const MAX_BYTES = 2 ** 28;
@@ -14,9 +13,9 @@ interface SharedBlock {
 }
 
 /**
- * Blocks that some arm has computed for the current user. An arm that wants the same block gets a copy, and is charged the
- * tokens and the time that computing it took, so that its account is as if it had run alone. Arms never find a block of
- * another user here.
+ * Blocks that some arm has computed for the current user. An arm that wants the same block gets the same exported cells, which
+ * no one changes, and is charged the tokens and the time that computing them took, so that its account is as if it had run
+ * alone. Arms never find a block of another user here.
  */
 export class SharedBlocks {
   readonly #engine: Pick<Engine, 'meter'>;
@@ -39,7 +38,7 @@ export class SharedBlocks {
     return meterSum(await this.#engine.meter(), this.#charged);
   }
 
-  /** Returns a copy of a block and the time charged for it, or computes the block. */
+  /** Returns a block and the time charged for it, or computes it. @param compute exports cells into memory of their own */
   async get(userId: string, key: string, compute: () => Promise<SequenceState>) {
     if (this.#userId !== userId) this.clear();
     this.#userId = userId;
@@ -54,7 +53,7 @@ export class SharedBlocks {
     const ms = performance.now() - start;
     const { evaluated } = meterDifference(await this.#engine.meter(), before);
     if (evaluated !== null && this.#bytes + kvBytes(state) <= MAX_BYTES) {
-      this.#blocks.set(key, { state: cutCells(state, 0, state.positions.length), evaluated, ms });
+      this.#blocks.set(key, { state, evaluated, ms });
       this.#bytes += kvBytes(state);
     }
     return { state, chargedMs: 0 };
