@@ -44,8 +44,18 @@ it('takes sizes and speeds as they are given', async () => {
 
 it.each([
   [['--shape', '8b'], 'no traffic is named'],
-  [['--traffic', traffic, '--trace', 't.jsonl', '--shape', '8b'], '--trace and --traffic are both given'],
-  [['--traffic', traffic, '--map', 'm.svg', '--shape', '8b'], '--traffic and --map are both given'],
+  [
+    ['--traffic', traffic, '--trace', 't.jsonl', '--shape', '8b'],
+    "option '--traffic <values>' cannot be used with option '--trace <file>'",
+  ],
+  [
+    ['--traffic', traffic, '--map', 'm.svg', '--shape', '8b'],
+    "option '--map <file>' cannot be used with option '--traffic <values>'",
+  ],
+  [
+    ['--map', 'm.svg', '--shape', '8b', '--ram', '1GB'],
+    "option '--map <file>' cannot be used with option '--ram <size>'",
+  ],
   [['--traffic', traffic], 'no model is named'],
   [['--traffic', 'user=3', '--shape', '8b'], '--traffic: user is not a field of this record: did you mean users?'],
   [['--traffic', 'users=many', '--shape', '8b'], '--traffic: users expected number, got "many"'],
@@ -54,7 +64,7 @@ it.each([
   [['--traffic', traffic, '--shape', '8b', '--prefill', 'fast'], '--prefill fast: expected tokens per second'],
   [
     ['--traffic', traffic, '--shape', '8b', '--costs', 'r.json', '--copy', '1GB/s'],
-    '--copy and --costs both say what a turn takes',
+    "option '--costs <file>' cannot be used with option '--copy <speed>'",
   ],
 ])('refuses %j', async (words, message) => {
   expect(await run(...words)).toBe(`error: ${message}`);

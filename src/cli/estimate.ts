@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { BenchError } from '../base/bench-error.ts';
 import { checkSchema } from '../data/check-schema.ts';
@@ -34,6 +34,9 @@ type EstimateFlags = Readonly<
   Readonly<Partial<Record<'read' | 'copy' | 'prefill', string>>> &
   Readonly<Record<'ram' | 'disk', string>> & { readonly json?: true };
 
+/** What a map replaces by traffic and machines of its own. */
+const TRAFFIC = ['trace', 'traceRun', 'traceArm', 'traffic', 'figure', 'ram', 'disk'];
+
 const help = `
 A trace is JSON Lines of your own, one of Mooncake's, or the database of a run (docs/traces.md).
 --traffic generates one: ${Object.keys(trafficSchema.shape).join(', ')}.
@@ -47,17 +50,33 @@ export function declare(command: Command): void {
     .option('--trace <file>', 'recorded traffic')
     .option('--trace-run <name>', 'run of --trace, for the database of runs (default: the latest)')
     .option('--trace-arm <name>', 'arm of the run of --trace (default: rag)')
-    .option('--traffic <values>', 'generated traffic in place of --trace, as name=value, comma-separated')
+    .addOption(
+      new Option(
+        '--traffic <values>',
+        'generated traffic in place of --trace, as name=value, comma-separated',
+      ).conflicts('trace'),
+    )
     .option('--model <file>', 'model whose size to use: a GGUF file, or a name; only its header is read')
-    .option('--shape <name>', `size of a model without its file: ${shapeNames.join(', ')}`)
+    .addOption(
+      new Option('--shape <name>', `size of a model without its file: ${shapeNames.join(', ')}`).conflicts('model'),
+    )
     .option('--ram <size>', 'memory in which each arm may keep KV', '64GiB')
     .option('--disk <size>', 'disk on which arms that store KV may keep it; 0 for none', '1TiB')
     .option('--read <speed>', 'speed of reading the disk (default: 3GB/s)')
     .option('--copy <speed>', 'speed of copying KV from memory to the model (default: 20GB/s)')
     .option('--prefill <tokens>', 'tokens of a short prompt evaluated per second (default: at 100 TFLOP/s)')
-    .option('--costs <file>', 'results.json of suite length, whose times replace --read, --copy and --prefill')
+    .addOption(
+      new Option(
+        '--costs <file>',
+        'results.json of suite length, whose times replace --read, --copy and --prefill',
+      ).conflicts(['read', 'copy', 'prefill']),
+    )
     .option('--figure <file>', 'SVG to write: times to first token of all turns')
-    .option('--map <file>', 'in place of traffic: SVG to write of the fastest arm by length and reuse')
+    .addOption(
+      new Option('--map <file>', 'in place of traffic: SVG to write of the fastest arm by length and reuse').conflicts(
+        TRAFFIC,
+      ),
+    )
     .option('--json', 'print one JSON document')
     .addHelpText('after', help)
     .action(estimate);
@@ -83,7 +102,6 @@ async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise
     'turns never wait for each other, and retrieval and tokenising take no time',
   ];
   if (map !== undefined) {
-    refuseTraffic(flags);
     const simulated = await simulateMap(MAP_LENGTHS, kept, costs);
     await writeFile(map, pictureFile(await renderFigure(reuseMapFigure(simulated, geometry.name))));
     print(simulated, estimatedMapTable(simulated, geometry.name, [...assumed, ...always]));
@@ -112,24 +130,13 @@ async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise
   print(estimated, estimateTable(estimated));
 }
 
-/** A map has traffic of its own. */
-function refuseTraffic({ trace, traffic: values }: EstimateFlags): void {
-  if (trace === undefined && values === undefined) return;
-  const given = trace === undefined ? '--traffic' : '--trace';
-  throw new BenchError(
-    'bad-option',
-    `${given} and --map are both given`,
-    'a map simulates traffic of its own: drop one',
-  );
-}
-
 async function traffic({ trace, traceRun, traceArm, traffic: values }: EstimateFlags): Promise<Trace> {
-  if ((trace === undefined) === (values === undefined)) {
-    const message = trace === undefined ? 'no traffic is named' : '--trace and --traffic are both given';
-    throw new BenchError('bad-option', message, 'give --trace FILE, or --traffic users=1000,memories=200');
-  }
   if (trace !== undefined) return await readTrace(trace, { run: traceRun, arm: traceArm });
-  const pairs = values!.split(',').map((pair) => pair.split('=').map((part) => part.trim()));
+  if (values === undefined) {
+    const hint = 'give --trace FILE, or --traffic users=1000,memories=200';
+    throw new BenchError('bad-option', 'no traffic is named', hint);
+  }
+  const pairs = values.split(',').map((pair) => pair.split('=').map((part) => part.trim()));
   const given = pairs.map(([name = '', value = '']) => [
     name,
     value === '' || Number.isNaN(Number(value)) ? value : Number(value),
@@ -138,34 +145,24 @@ async function traffic({ trace, traceRun, traceArm, traffic: values }: EstimateF
 }
 
 async function modelGeometry({ model, shape }: EstimateFlags): Promise<ModelGeometry> {
-  if ((model === undefined) === (shape === undefined)) {
-    const message = model === undefined ? 'no model is named' : '--model and --shape are both given';
-    throw new BenchError('bad-option', message, 'give --model FILE, or --shape 8b');
-  }
   if (shape !== undefined) return shapeGeometry(shape);
-  return fileGeometry(await resolveModelFile(resolveModel(model!, process.cwd())));
+  if (model === undefined) throw new BenchError('bad-option', 'no model is named', 'give --model FILE, or --shape 8b');
+  return fileGeometry(await resolveModelFile(resolveModel(model, process.cwd())));
 }
 
 /** The costs of a turn, and what they assume. */
 function chooseCosts({ costs: file, read, copy, prefill }: EstimateFlags, geometry: ModelGeometry) {
-  if (file === undefined) {
-    const tokensPerSecond = prefill === undefined ? undefined : Number(prefill);
-    if (tokensPerSecond !== undefined && !(tokensPerSecond > 0)) {
-      throw new BenchError(
-        'bad-option',
-        `--prefill ${prefill}: expected tokens per second`,
-        'write a number, such as 5000',
-      );
-    }
-    return writtenCosts(geometry, {
-      tokensPerSecond,
-      readBytesPerSecond: readBytes('--read', read ?? '3GB/s', '/s'),
-      copyBytesPerSecond: readBytes('--copy', copy ?? '20GB/s', '/s'),
-    });
+  if (file !== undefined) return measuredCosts(file, geometry);
+  const tokensPerSecond = prefill === undefined ? undefined : Number(prefill);
+  if (tokensPerSecond !== undefined && !(tokensPerSecond > 0)) {
+    const message = `--prefill ${prefill}: expected tokens per second`;
+    throw new BenchError('bad-option', message, 'write a number, such as 5000');
   }
-  const given = Object.entries({ read, copy, prefill }).find(([, value]) => value !== undefined);
-  if (given === undefined) return measuredCosts(file, geometry);
-  throw new BenchError('bad-option', `--${given[0]} and --costs both say what a turn takes`, 'drop one of them');
+  return writtenCosts(geometry, {
+    tokensPerSecond,
+    readBytesPerSecond: readBytes('--read', read ?? '3GB/s', '/s'),
+    copyBytesPerSecond: readBytes('--copy', copy ?? '20GB/s', '/s'),
+  });
 }
 
 const UNITS: Readonly<Record<string, number>> = {
