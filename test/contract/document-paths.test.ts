@@ -32,6 +32,26 @@ it('links to pages that exist', () => {
   expect(links.filter(({ document, text }) => !existsSync(join(root, dirname(document), text))).map(shown)).toEqual([]);
 });
 
+/** The anchors of a page: its headings in lower case, words joined by hyphens. */
+const anchors = (path: string): string[] =>
+  readFileSync(path, 'utf8')
+    .replaceAll(/^```[^]*?^```/gm, '')
+    .matchAll(/^#+ (.*)$/gm)
+    .map(([, heading]) => heading!.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase())
+    .map((heading) => heading.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-'))
+    .toArray();
+
+it('links to headings that exist', () => {
+  const links = found(/\]\((?!https?:)([^)\s]*#[^)\s]+)\)/g);
+  expect(links.length).toBeGreaterThan(20);
+  const dangling = links.filter(({ document, text }) => {
+    const [page, anchor] = text.split('#') as [string, string];
+    const path = join(root, page === '' ? document : join(dirname(document), page));
+    return !anchors(path).includes(anchor);
+  });
+  expect(dangling.map(shown)).toEqual([]);
+});
+
 it('names commands that package.json has', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
   const commands = found(/npm run (?:-s )?([\w:-]+)/g);
