@@ -1,5 +1,5 @@
 import type { RunResults } from '../store/records/run-results.ts';
-import { primaryMetric } from './metric-display.ts';
+import { metricsOfRun, successMetric } from '../eval/analysis/metrics/metric-selection.ts';
 
 /** The progress of an unfinished run: `UNFINISHED: 3 of 20 users, 1234 of 2640 turns`. */
 export function progressText({ users, ofUsers, turns, ofTurns }: NonNullable<RunResults['run']['progress']>): string {
@@ -17,13 +17,13 @@ export function answersNothing({
   run,
   arms = [],
 }: Pick<RunResults, 'run'> & Partial<Pick<RunResults, 'arms'>>): string | undefined {
-  const { of, label } = primaryMetric(run);
+  const { name, label, direction } = successMetric(metricsOfRun(run));
   const oracle = arms.filter(({ arm }) => arm === 'oracle');
   const given = oracle.length > 0 ? oracle : arms.filter(({ traits }) => traits.retrieves !== 'nothing');
-  const values = given.flatMap(({ metrics }) => of(metrics) ?? []);
+  const values = given.flatMap(({ metrics }) => metrics[name] ?? []);
   const [value] = values;
   if (run.unknownQuality !== null || value === undefined || values.some(({ mean }) => mean > 0)) return undefined;
-  if (value.n < FLOOR_ITEMS) return undefined;
+  if (direction === 'lower' || value.n < FLOOR_ITEMS) return undefined;
   const who = oracle.length > 0 ? 'oracle, given the right memories, has' : 'all arms with memories have';
   return `NO ANSWERS: ${who} ${label} 0 on ${value.n} items`;
 }

@@ -103,4 +103,7 @@ test('says that no answer meets the primary metric where answers hold the gold',
   expect(metricNotes([scored(0, 1), scored(1, 1)], byExactMatch)).toEqual([]);
   expect(metricNotes([scored(0, 0)], byExactMatch)).toEqual([]);
   expect(metricNotes([scored(0, 1)], metricsOfRun({ dataset: { primaryMetric: 'contains' } }))).toEqual([]);
+  const errors = { name: 'errors', label: 'errors', kind: 'binary', unit: '%', direction: 'lower', margin: 2 } as const;
+  const byErrors = metricsOfRun({ dataset: { primaryMetric: 'errors' }, metrics: [errors] });
+  expect(metricNotes([scored(0, 1)], byErrors)).toEqual([]);
 });

@@ -73,7 +73,7 @@ export function answerPrefixNotes(
 export function metricNotes(answered: Turns, { all, primary }: RunMetrics): string[] {
   const contains = all.find(({ name }) => name === 'contains')!;
   const above = (metric: MetricDefinition): number => answered.filter((turn) => (metric.of(turn) ?? 0) > 0).length;
-  if (primary.unit !== '%' || above(primary) > 0) return [];
+  if (primary.unit !== '%' || primary.direction === 'lower' || above(primary) > 0) return [];
   const holding = above(contains);
   if (holding === 0) return [];
   return [
