@@ -41,3 +41,13 @@ test('a run that is below a threshold says by what', () => {
   const threshold = parseQualityThreshold('exactMatch:dki>=rag+50', known);
   expect(missedThreshold({ ...runResults, arms: arms.slice(0, 1) }, threshold)).toBeNull();
 });
+
+test('a run that has exactly the least value meets the threshold', () => {
+  const arms = runResults.arms.map((one) => {
+    const mean = one.arm === 'rag' ? 0.6 : 0.58;
+    return { ...one, metrics: { ...one.metrics, exactMatch: { ...one.metrics.exactMatch!, mean } } };
+  });
+  const missed = (text: string) => missedThreshold({ ...runResults, arms }, parseQualityThreshold(text, known));
+  expect(['exactMatch:dki>=58', 'exactMatch:dki>=rag-2'].map(missed)).toEqual([null, null]);
+  expect(missed('exactMatch:dki>=58.1')).toContain('misses the threshold');
+});
