@@ -54,7 +54,7 @@ export function unfinishedResults(
 
 /** Repeated tests while a run goes on would find differences by chance. */
 function withoutVerdict({ neededItems: _, mcnemar: __, ...comparison }: Comparison): Comparison {
-  return { ...comparison, p: null, pAdjusted: null, verdict: 'not judged' };
+  return { ...comparison, p: null, pAdjusted: null, pKept: null, verdict: 'not judged' };
 }
 
 function untestedContrast({ found, ...contrast }: ContrastResults): ContrastResults {
