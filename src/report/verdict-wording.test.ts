@@ -16,7 +16,8 @@ const titleOf = (results: RunResults, id: string): string =>
   reportFigures(results).find((figure) => figure.id === id)!.title;
 const runOf = (suite: string): RunResults => runs.find(({ run }) => run.suite === suite)!;
 
-it('quality is lost or gained only where the interval leaves 0 out', () => {
+it('quality is lost or gained where the interval leaves 0 out, and lost where the test says so', () => {
+  expect(qualityFinding(compared(-0.1, 0.12, 'lost'), metric)).toBe('loses 10.0 [−2.0, 22.0] points of exact match');
   expect(qualityFinding(compared(-0.1, 0.02, 'lost'), metric)).toBe('loses 10.0 [8.0, 12.0] points of exact match');
   expect(qualityFinding(compared(0.1, 0.02), metric)).toBe('gains 10.0 [8.0, 12.0] points of exact match, not tested');
   expect(qualityFinding({ ...compared(-0.1, 0.1, 'undecided'), neededItems: 90 }, metric)).toBe(

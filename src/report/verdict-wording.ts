@@ -41,9 +41,10 @@ export function qualityFinding(compared: Comparison, metric: MetricDisplay): str
   if (verdict === 'identical') return `gives the same answers bit by bit on ${n} of ${n} items`;
   if (verdict === 'kept') return `keeps its ${metric.label} within the margin (${differenceText(compared, metric)})`;
   const needs = neededItems === undefined ? '' : ` (needs ${neededItems} items)`;
-  const words = containsZero(compared)
-    ? `differs by ${differenceText(compared, metric)}`
-    : `${delta < 0 ? 'loses' : 'gains'} ${lossText(compared, metric)}`;
+  const words =
+    containsZero(compared) && verdict !== 'lost'
+      ? `differs by ${differenceText(compared, metric)}`
+      : `${delta < 0 ? 'loses' : 'gains'} ${lossText(compared, metric)}`;
   return `${words} of ${metric.label}${reservations[verdict] ?? ''}${needs}`;
 }
 
