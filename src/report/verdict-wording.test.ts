@@ -142,3 +142,22 @@ it('bytes, leaks, methods and loads are told with the numbers of the figure', ()
     'Figure 12. Highest tested arrival rate that each arm sustains: rag 1.00/s',
   );
 });
+
+it('the planned contrast has the verdict of its test, whatever its interval', () => {
+  const categories: [string, string] = ['stated', 'updated'];
+  const planned = { arm: 'dki', reference: 'rag', categories, metric: 'exactMatch', discordance: 0.2 };
+  const difference = { against: 'rag', delta: 0.1, low: -0.1, high: 0.3, n: 9, users: 9, wins: 1, losses: 0 };
+  const arms = runResults.arms.map((arm) => ({ ...arm, breakdown: arm.breakdown.map((part) => ({ ...part, difference })) })); // prettier-ignore
+  const title = (half: number, verdict: 'higher' | 'undecided' | 'too few users') => {
+    const found = { state: 'measured', delta: 0.1, low: 0.1 - half, high: 0.1 + half, n: 18, users: 9, p: 0.03, detectable: null, verdict, parts: [], goldLogProb: null } as const; // prettier-ignore
+    const contrast = { planned, before: { items: [9, 9], detectable: null }, found };
+    return titleOf(of('main', { arms, contrast }), 'categories');
+  };
+  expect(title(0.2, 'higher')).toBe(
+    'Figure F0. dki against rag on stated is 10.0 [−10.0, 30.0] points above that on updated',
+  );
+  expect(title(0.05, 'undecided')).toBe(
+    'Figure F0. dki against rag on stated differs by 10.0 [5.0, 15.0] points from that on updated, undecided',
+  );
+  expect(title(0.05, 'too few users')).toMatch(/from that on updated, too few users$/);
+});

@@ -7,9 +7,9 @@ import { taskSuccessMeaning } from '../metric-display.ts';
 import { fieldValues, findPart } from '../tables/breakdown-tables.ts';
 import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, measuredScale, nameAxis, quantity, zeroRule } from './figure-parts.ts'; // prettier-ignore
-import { containsZero, sizeText } from '../verdict-wording.ts';
+import { sizeText } from '../verdict-wording.ts';
 
-/** The finding of the planned contrast, by its interval. */
+/** The finding of the planned contrast, by its verdict. */
 function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string {
   const { planned, found } = contrast;
   const [first, second] = planned.categories;
@@ -17,9 +17,10 @@ function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string 
     return `The planned contrast, ${contrastName(planned)}, was not measured (${found.why})`;
   const against = `against ${planned.reference} on ${first}`;
   const size = sizeText(found, 100, 1);
-  if (containsZero(found))
-    return `${planned.arm} ${against} differs by ${size} points from that on ${second}, undecided`;
-  const words = found.delta > 0 ? 'above' : 'below';
+  const { verdict } = found;
+  if (verdict !== 'higher' && verdict !== 'lower')
+    return `${planned.arm} ${against} differs by ${size} points from that on ${second}, ${verdict}`;
+  const words = verdict === 'higher' ? 'above' : 'below';
   return `${planned.arm} ${against} is ${size} points ${words} that on ${second}`;
 }
 
