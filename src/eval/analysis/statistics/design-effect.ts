@@ -28,8 +28,8 @@ export function standardError({ variance, independent }: ReturnType<typeof clust
   return Math.sqrt(Math.max(variance, independent));
 }
 
-/** Weight of the prior in `designEffect`: half a differing answer. */
-const PRIOR_EVENTS = 0.5;
+/** Weight of a prior, in answers that differ wholly: few differences say little about those that were not seen. */
+export const PRIOR_EVENTS = 0.5;
 
 /**
  * Design effect of shares or of their differences: variance over units ÷ that of independent items, pooled over arms,

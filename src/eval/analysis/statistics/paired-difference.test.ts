@@ -34,14 +34,26 @@ test('all tied refutes a loss of the margin only with items enough', () => {
   expect(shareDifference(pairedTotals(tied(800)), 1).pAbove(-0.02)).toBeLessThan(0.025);
 });
 
-test('differences of a tenth have a tenth of the interval', () => {
-  const whole = pairs((index) => (index % 11 === 0 ? 0 : index % 17 === 0 ? 1 : undefined));
+test('one small difference among ties is no proof that there are no large ones', () => {
+  const twenty = (small: number) =>
+    Array.from({ length: 20 }, (_, user) => ({ userId: `u${user}`, a: user === 0 ? 1 - small : 1, b: 1 }));
+  const [tied, differing] = [0, 0.01].map((small) => shareDifference(pairedTotals(twenty(small)), 1));
+  expect(tied!.pAbove(-0.02)).toBeGreaterThan(0.25);
+  expect(differing!.pAbove(-0.02)).toBeGreaterThan(tied!.pAbove(-0.02));
+  expect(differing!.interval.low).toBeCloseTo(tied!.interval.low, 2);
+  expect(differing!.interval.high).toBeCloseTo(tied!.interval.high, 2);
+});
+
+test('many differences of a tenth have little more than a tenth of the interval', () => {
+  const some = pairs((index) => (index % 11 === 0 ? 0 : index % 17 === 0 ? 1 : undefined));
+  const whole = Array.from({ length: 50 }, () => some).flat();
   const tenth = whole.map(({ userId, a, b }) => ({ userId, a: b + (a - b) / 10, b }));
   const [one, other] = [whole, tenth].map((some) => shareDifference(pairedTotals(some), 1.2));
   expect(other!.delta).toBeCloseTo(one!.delta / 10, 12);
-  expect(other!.interval.low).toBeCloseTo(one!.interval.low / 10, 9);
-  // More than any pair differs by.
-  expect(other!.pAbove(-0.2)).toBe(0);
+  const share = other!.interval.low / one!.interval.low;
+  expect(share).toBeGreaterThan(0.1);
+  expect(share).toBeLessThan(0.105);
+  expect(other!.pAbove(-0.2)).toBeLessThan(1e-9);
 });
 
 test("values of any range have Student's interval; without spread they bound themselves", () => {

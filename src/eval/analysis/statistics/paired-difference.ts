@@ -1,5 +1,5 @@
 import { type Interval, meanInterval, TAIL, unbounded } from './intervals.ts';
-import { clusteredMean, standardError } from './design-effect.ts';
+import { clusteredMean, PRIOR_EVENTS, standardError } from './design-effect.ts';
 import { studentQuantile, studentTail } from './distributions.ts';
 import { differences, type Pair, sum, unitTotals } from './observations.ts';
 import { type PairCounts, tangoInterval, tangoScore } from './tango-interval.ts';
@@ -27,14 +27,15 @@ type PairedTotals = ReturnType<typeof pairedTotals>;
 
 /**
  * The mean of a − b of scores from 0 to 1: Tango's score on the pairs that differ, with Student's t. Pairs that differ
- * by less than 1 all count as differing by the typical amount, Σd² ÷ Σ|d|, which preserves mean and variance.
+ * by less than 1 all count as differing by the typical amount, Σd² ÷ Σ|d|, which preserves mean and variance. Half a pair
+ * that differs by 1 is added to both sums, since a few small differences do not rule out a large one.
  * @param effect design effect, which reduces the number of pairs
  */
 export function shareDifference({ differences, gained, lost }: PairedTotals, effect: number): PairedDifference {
   const { mean: delta, items, units, independent } = clusteredMean(differences);
   const error = Math.sqrt(independent * effect);
   if (units < 2) return { delta, interval: { low: -1, high: 1 }, error, items, pAbove: () => 1 };
-  const typical = gained + lost === 0 ? 1 : differences.squares / (gained + lost);
+  const typical = (differences.squares + PRIOR_EVENTS) / (gained + lost + PRIOR_EVENTS);
   const counts: PairCounts = {
     pairs: items / effect,
     wins: gained / typical / effect,
