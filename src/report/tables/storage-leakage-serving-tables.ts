@@ -78,7 +78,7 @@ export function countLeaks({ said }: LeakMatrix): number {
 export function servingTable(results: RunResults, serving: ServingMeasurement): Table {
   const { sessions, conversations, recurrence, capacity, loads, replay } = serving;
   const capacities = Object.entries(capacity).map(([arm, rate]) => `${arm} ${formatNumber(rate, 2)}`);
-  const share = (count: number | null, { turns }: ServedLoad) => count && (100 * count) / turns;
+  const share = (count: number | null, { turns, errors }: ServedLoad) => count && (100 * count) / (turns - errors);
   return runTable(results, loads, ({ arm }) => arm, {
     id: 'table-12',
     title: `Table 12. ${replay === undefined ? 'TTFT under open-loop load, up to saturation' : 'TTFT under replayed traffic'}: ${results.run.model.name}`,

@@ -6,6 +6,7 @@ import type { RetrievalMeasurement } from '../../store/records/suite-measurement
 import { comparisonsTables } from './arm-comparisons-tables.ts';
 import { checksTable } from './checks-table.ts';
 import { latencyTable } from './latency-table.ts';
+import { servingTable } from './storage-leakage-serving-tables.ts';
 import { ablationTable, placementTable } from './ablation-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-tables.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
@@ -32,6 +33,13 @@ const failed: RunResults = {
     { check: 'isolation', status: 'undecided', evidence: 'no canary users in this data set' },
   ],
 };
+
+test('table 12 has shares of the answered turns', () => {
+  const load = { arm: 'dki', offered: 2, turns: 10, errors: 2, answered: 1, ttftMs: { p50: 9 }, saturated: false };
+  const costs = { evaluatedTokens: 4, reusedTokens: 0, movedBytes: 0, hits: 4, sameAsText: 8, meter: null };
+  const serving = { sessions: 1, conversations: 2, recurrence: 0, capacity: {}, loads: [{ ...load, ...costs }] };
+  expect(shown(servingTable(runResults, serving), 'dki')).toMatchObject({ hits: '50.0', same: '100.0', errors: '2' });
+});
 
 describe('tables 3 and 3b', () => {
   it('have a row for an arm that the model could not run, and say what their settings change', () => {

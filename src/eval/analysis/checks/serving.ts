@@ -1,10 +1,15 @@
 import type { ServedLoad } from '../../../store/records/suite-measurements.ts';
 import { decided, type OptionalCheck, undecided } from './check.ts';
 
-/** Serving: under load, the engine's count of evaluated tokens equals that of the turns, and exact arms answer as `rag`. Null without load. */
+/**
+ * Serving: under load, the engine's count of evaluated tokens equals that of the turns, and exact arms answer as `rag`. Loads in which every
+ * turn failed prove nothing. Null without load.
+ */
 export const serving: OptionalCheck = ({ probes, arms }) => {
-  const loads = probes.measured?.serving?.loads;
-  if (loads === undefined) return null;
+  const played = probes.measured?.serving?.loads;
+  if (played === undefined) return null;
+  const loads = played.filter((load) => answeredTurns(load) > 0);
+  if (loads.length === 0) return undecided('serving', 'no turn under load was answered');
   const metered = loads.flatMap(({ meter, ...load }) => (meter === null ? [] : [{ ...load, meter }]));
   const miscounted = metered.filter(({ meter }) => meter.engine !== meter.turns);
   const exact = new Set(arms.filter(({ equivalence }) => equivalence === 'bitwise').map(({ name }) => name));
@@ -15,13 +20,13 @@ export const serving: OptionalCheck = ({ probes, arms }) => {
   }
   const evidence = [
     miscounted.length === 0
-      ? `evaluated tokens as counted by the engine in ${metered.length} of ${loads.length} loads`
+      ? `evaluated tokens as counted by the engine in ${metered.length} of ${played.length} loads`
       : miscounted.map((load) => `${name(load)}: engine ${load.meter.engine}, turns ${load.meter.turns}`).join('; '),
     differing.length === 0
       ? `the answers of rag in ${compared.length} loads of arms that claim to equal it bit by bit`
       : `other answers than rag's: ${differing.map((load) => `${name(load)} ${differentAnswers(load)}`).join(', ')}`,
   ].join('; ');
-  const turns = compared.reduce((sum, load) => sum + load.turns, 0);
+  const turns = compared.reduce((sum, load) => sum + answeredTurns(load), 0);
   const isEqual = miscounted.length + differing.length === 0;
   return decided('serving', isEqual, evidence, `one token in 1 of ${metered.length} loads, 1 answer of ${turns}`);
 };
@@ -30,6 +35,10 @@ function name({ arm, offered }: Pick<ServedLoad, 'arm' | 'offered'>): string {
   return `${arm} at ${offered.toFixed(2)}/s`;
 }
 
-function differentAnswers({ turns, errors, sameAsText }: ServedLoad): number {
-  return turns - errors - sameAsText!;
+function answeredTurns({ turns, errors }: ServedLoad): number {
+  return turns - errors;
+}
+
+function differentAnswers(load: ServedLoad): number {
+  return answeredTurns(load) - load.sameAsText!;
 }
