@@ -1,6 +1,7 @@
 import type { ArmResults, BreakEven, RunResults } from '../../store/records/run-results.ts';
 import { intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
+import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { armTable } from './table-parts.ts';
 
 const phases = [
@@ -49,6 +50,8 @@ function breakEvenBlock(against: string, breakEven: readonly BreakEven[]): ItemB
 
 export function latencyTable(results: RunResults): Table {
   const armsAhead = results.arms.flatMap((one) => (one.ahead === undefined ? [] : one.arm));
+  // Only a primary arm defines cache hits and misses.
+  const hasHits = primaryArm(results.arms) !== undefined;
   const opponents = [...new Set(results.breakEven.map(({ against }) => against))];
   const aheadBlock: ItemBlock<ArmResults> = {
     title: 'Built before the turns, per turn',
@@ -62,13 +65,16 @@ export function latencyTable(results: RunResults): Table {
     id: 'table-5',
     title: 'Table 5. Time to first token (TTFT), and break-even',
     blocks: [
-      phaseBlock('Cache hits', 'Hit'),
-      phaseBlock('Cache misses', 'Miss'),
+      ...(hasHits
+        ? [phaseBlock('Cache hits', 'Hit'), phaseBlock('Cache misses', 'Miss')]
+        : [phaseBlock('All turns', 'Hit')]),
       ...opponents.map((against) => breakEvenBlock(against, results.breakEven)),
       ...(armsAhead.length === 0 ? [] : [aheadBlock]),
     ],
     notes: [
-      'Hits and misses are those of dki, the same turns for every arm.',
+      hasHits
+        ? 'Hits and misses are those of dki, the same turns for every arm.'
+        : 'Times are over all turns: without dki in the run there are no cache hits or misses.',
       'Break-even: the first turn, with unchanged memories, after which an arm has taken no more time in total than text. It is',
       'computed from means over the same turns: one miss, then hits. It may never come.',
       ...(armsAhead.length === 0 ? [] : [aheadNote]),

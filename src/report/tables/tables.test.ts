@@ -186,6 +186,13 @@ describe('table 7', () => {
 });
 
 describe('table 5', () => {
+  it('calls no time that of hits where no arm divides turns into hits and misses', () => {
+    const arms = runResults.arms.filter(({ traits }) => traits.comparison !== 'primary');
+    const { blocks, notes } = latencyTable({ ...runResults, arms });
+    expect(blocks.map(({ title }) => title)).toEqual(['All turns']);
+    expect(notes[0]).toBe('Times are over all turns: without dki in the run there are no cache hits or misses.');
+  });
+
   it('shows what an arm built before the turns in columns of their own, and only then', () => {
     const [, dki] = runResults.arms;
     const ahead = { ...dki!, arm: 'dki-blocks@built=ahead', ahead: { tokens: 190.25, ms: 12.5 } };
