@@ -2,7 +2,7 @@ import { type Figure, type FigureRow, PANEL_WIDTH } from '../../render/figure.ts
 import type { Difference } from '../../render/table.ts';
 import { type ArmResults, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
-import { rankTitles } from '../tables/methods-cost-quality-tables.ts';
+import { baselineMean, rankTitles } from '../tables/methods-cost-quality-tables.ts';
 import { baselineArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { methodEncoding } from './arm-encoding.ts';
 import { distinct, facets, intervalLayer, MEANS, measuredScale, quantity } from './figure-parts.ts';
@@ -25,9 +25,8 @@ function keptFields(text: number, { delta, low, high }: Difference) {
   return { kept: share(delta), low: bounded ? share(low) : null, high: bounded ? share(high) : null };
 }
 
-function methodPoints(results: RunResults, { arm: text, metrics }: ArmResults, primary: MetricDisplay): Point[] {
+function methodPoints(results: RunResults, { arm: text }: ArmResults, primary: MetricDisplay): Point[] {
   const { methods = [] } = results;
-  const whole = primary.of(metrics)?.mean ?? 0;
   const ranksOfText = methods.find(({ arm }) => arm === text)?.byRank ?? [];
   const same: Difference = { delta: 0, low: 0, high: 0 };
   const panels = [ALL, ...evidenceRanks.map((rank) => rankTitles[rank])];
@@ -35,8 +34,12 @@ function methodPoints(results: RunResults, { arm: text, metrics }: ArmResults, p
     if (timesQueryOnly === null) return [];
     const point = { method, arm, budget, times: timesQueryOnly.mean };
     const compared = arm === text ? same : findComparison(results, arm, text, primary.name);
+    const whole = baselineMean(
+      results,
+      results.arms.find((one) => one.arm === arm)!,
+    );
     const ofAll =
-      compared === undefined || whole === 0 ? [] : [{ panel: ALL, ...point, ...keptFields(whole, compared) }];
+      compared === undefined || whole === undefined ? [] : [{ panel: ALL, ...point, ...keptFields(whole, compared) }];
     const byPlace = byRank.flatMap(({ rank, difference }) => {
       const there = ranksOfText.find((part) => part.rank === rank)?.quality.mean ?? 0;
       const found = arm === text ? same : difference;

@@ -38,6 +38,22 @@ describe('table 11', () => {
     expect(shown(table, 'rag')).toMatchObject({ control: '–', againstRandom: '–' });
   });
 
+  it('takes the share of RAG over the items that both arms have', () => {
+    const estimate = { ...methodsRun.arms[0]!.metrics.exactMatch!, n: 60, mean: 0.9 };
+    const arms = methodsRun.arms.map((one) =>
+      one.arm === 'dki' ? { ...one, metrics: { ...one.metrics, exactMatch: estimate } } : one,
+    );
+    const kept = (n: number) => {
+      const comparisons = methodsRun.comparisons.map((one) => (one.a === 'dki' ? { ...one, n, delta: 0.1 } : one));
+      const results = { ...methodsRun, arms, comparisons };
+      const [figure] = reportFigures(results);
+      return [shown(methodsTable(results)!, 'dki')['kept'], / dki (\d+ %)/.exec(figure!.description)?.[1]];
+    };
+    // 90.0 % against 80.0 % on the same 60 items, whatever rag has on all.
+    expect(kept(60)).toEqual(['112.5', '113 %']);
+    expect(kept(59)).toEqual(['–', undefined]);
+  });
+
   it('marks the arms on the frontier: beaten by no deployable arm; a bound does not count as a competitor', () => {
     const onFrontier = table.rows.filter(({ cells }) => formatCell(cells['frontier']) === 'yes');
     expect(onFrontier.map(({ label }) => label)).toEqual(['dki', 'dki-first:.3']);

@@ -26,12 +26,24 @@ function frontier({ run }: RunResults, methods: readonly Method[]): ReadonlySet<
   return new Set(points.filter((point) => !isBeaten(point)).map(({ arm }) => arm));
 }
 
-/** The primary metric of an arm in % of the baseline's; undefined if the metric is not a share or the baseline scores 0. */
-export function keptShare({ run, arms }: RunResults, arm: ArmResults): number | undefined {
-  const primary = primaryMetric(run);
-  const [own, text] = [primary.of(arm.metrics), primary.of(baselineArm(arms)?.metrics ?? {})];
-  if (own === null || text === null || primary.unit !== '%' || text.mean === 0) return undefined;
-  return (100 * own.mean) / text.mean;
+/**
+ * The mean of the baseline by the primary metric, a share, over the items that an arm answered; undefined if it is 0 or unknown. Controls
+ * and arms that retrieve the evidence have fewer items than others.
+ */
+export function baselineMean(results: RunResults, { arm, metrics }: ArmResults): number | undefined {
+  const [primary, baseline] = [primaryMetric(results.run), baselineArm(results.arms)];
+  const [own, text] = [primary.of(metrics), primary.of(baseline?.metrics ?? {})];
+  if (own === null || text === null || primary.unit !== '%') return undefined;
+  const compared = findComparison(results, arm, baseline!.arm, primary.name);
+  const onFewer = compared?.n === own.n ? own.mean - compared.delta : 0;
+  const mean = own.n === text.n ? text.mean : onFewer;
+  return mean < 1e-9 ? undefined : mean;
+}
+
+/** The primary metric of an arm in % of the baseline's, over the same items; undefined if that is unknown. */
+export function keptShare(results: RunResults, arm: ArmResults): number | undefined {
+  const text = baselineMean(results, arm);
+  return text && (100 * primaryMetric(results.run).of(arm.metrics)!.mean) / text;
 }
 
 const splitNotes = {
