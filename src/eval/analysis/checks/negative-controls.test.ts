@@ -76,6 +76,11 @@ it('are undecided by few closed items, by none that a donor was shown for, witho
   const empty = closed('dki-wrong', 40, 40, { changes: { facts: { keptMemories: 0 } } });
   expect(controls([rag, wrong], empty).evidence).toBe('dki-wrong has 0 closed items, 5 needed');
   expect(controls([rag], []).status).toBe('undecided');
+  // A control that decides nothing hides no other one that fails.
+  const half = [...closed('dki-wrong', 4, 0), ...closed('none', 40, 16)];
+  expect(line(controls([rag, none, wrong], half))).toMatch(/^failed: none 40\.0 % of 40 closed items/);
+  const quiet = [...closed('dki-wrong', 4, 0), ...closed('none', 40, 0)];
+  expect(controls([rag, none, wrong], quiet).status).toBe('undecided');
   expect(controls([rag, none], closed('none', 40, 40), { randomWeights: true }).status).toBe('undecided');
   const one = closed('none', 40, 40, { values: ['Oslo'] });
   expect(controls([rag, none], one).evidence).toContain('all items have one gold');

@@ -58,13 +58,10 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
     const closed = turnsOfArm(answered, name).filter(isClosed);
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });
-  const few = byArm.find(({ items }) => items < MIN_ITEMS);
-  if (few !== undefined) {
-    return undecided('negative controls', `${few.name} has ${few.items} closed items, ${MIN_ITEMS} needed`);
-  }
+  const [few, enough] = [true, false].map((isFew) => byArm.filter(({ items }) => items < MIN_ITEMS === isFew));
   const { name: metric, score } = textMetric(metrics.primary.name, metrics.version);
   const percent = (share: number): string => (100 * share).toFixed(1);
-  const results = byArm.flatMap(({ name, closed }) => {
+  const results = enough!.flatMap(({ name, closed }) => {
     const { estimate: chance, scopes } = chanceRate(answered, closed, score, seed);
     if (chance === null) return [];
     const own = ({ item, answer }: AnsweredResult): number =>
@@ -75,14 +72,19 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
     const text = `${name} ${percent(rate.mean)} % of ${rate.n} closed items, ${byChance}`;
     return [{ fails: rate.low > chance.mean + TOLERANCE, text, excess: leastExcess(chance.mean, rate.n) }];
   });
+  const by = metric === metrics.primary.name ? '' : `, by ${metric}`;
+  const evidence = results.map(({ text }) => text).join('; ') + by;
+  if (results.some(({ fails }) => fails)) return decided('negative controls', false, evidence);
+  const [lacking] = few!;
+  if (lacking !== undefined) {
+    return undecided('negative controls', `${lacking.name} has ${lacking.items} closed items, ${MIN_ITEMS} needed`);
+  }
   if (results.length < byArm.length) {
     return undecided('negative controls', 'all items have one gold, so chance cannot be computed');
   }
-  const by = metric === metrics.primary.name ? '' : `, by ${metric}`;
-  const evidence = results.map(({ text }) => text).join('; ') + by;
   const excess = Math.max(...results.map((result) => result.excess));
   const detects = `${percent(excess)} points above chance, if answers are independent`;
-  return decided('negative controls', !results.some(({ fails }) => fails), evidence, detects);
+  return decided('negative controls', true, evidence, detects);
 };
 
 /** The least excess over chance, as a share, that fails the check if the scores of `n` items are 0 or 1 and independent. */
