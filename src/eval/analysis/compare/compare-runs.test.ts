@@ -58,6 +58,11 @@ describe('differences', () => {
     };
     expect(verdict()).toMatchObject({ verdict: 'identical', low: 0, high: 0, n: 24 });
     expect(verdict({ answer: ' Torino' }).verdict).not.toBe('identical');
+    // Another version of the scoring rules scores the same answers otherwise.
+    const [scored, again] = [0, 1].map((user) => turnsOf('oracle', [user], { answer: ' Turin', goldLogProb: -1 }));
+    const moved = found(compared({ turns: scored! }, { turns: again! }), 'oracle', 'exactMatch');
+    expect(moved).toMatchObject({ wins: 1, losses: 1 });
+    expect(moved.verdict).not.toBe('identical');
   });
 
   test('times are compared on one machine only, as ratios without a verdict', () => {

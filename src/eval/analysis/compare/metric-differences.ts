@@ -61,8 +61,12 @@ function means(pairs: readonly Pair[]): { meanA: number; meanB: number } {
 
 function qualityDifferences(all: readonly ComparedTurns[], metric: MetricDefinition, settings: DifferenceSettings) {
   const compared = all
-    .map((turns) => ({ arms: turns.arms, pairs: pairTurns(turns, metric.of), identical: areIdentical(turns) }))
-    .map((one) => ({ ...one, planned: true, pooled: true }))
+    .map((turns) => {
+      const pairs = pairTurns(turns, metric.of);
+      // Runs of two versions of the scoring rules score the same answers otherwise.
+      const identical = areIdentical(turns) && pairs.every((pair) => pair.a === pair.b);
+      return { arms: turns.arms, pairs, identical, planned: true, pooled: true };
+    })
     .filter(({ pairs }) => pairs.length > 0);
   return judgeDifferences(metric, compared, settings).map(({ detectable: _, ...difference }, index) => {
     const { arms, pairs } = compared[index]!;
