@@ -38,14 +38,19 @@ export function conditionResults(
   effects: DesignEffects,
 ): ConditionResults[] {
   const conditions = [...new Set(answered.flatMap(({ item }) => item.condition ?? []))].sort((a, b) => a - b);
-  const conditionOfItem = new Map(answered.map(({ itemId, item }) => [itemId, item.condition]));
+  const turnOfItem = new Map(answered.map((turn) => [turn.itemId, turn]));
   return arms.flatMap((arm) =>
     conditions.flatMap((condition) => {
-      const turns = turnsOfArm(answered, arm).filter(({ item }) => item.condition === condition);
-      const errors = failed.filter((turn) => turn.arm === arm && conditionOfItem.get(turn.itemId) === condition).length;
+      // A failed turn stands as that of another arm on its item.
+      const failures = failed.flatMap((turn) => (turn.arm === arm ? (turnOfItem.get(turn.itemId) ?? []) : []));
       return PLACES.flatMap((place) => {
-        const some = place === null ? turns : turns.filter((turn) => evidenceThird(turn) === place);
-        return some.length === 0 ? [] : [{ arm, condition, place, errors, ...measured(some, metrics, effects) }];
+        const [some, errors] = [turnsOfArm(answered, arm), failures].map((turns) =>
+          turns.filter(
+            (turn) => turn.item.condition === condition && (place ?? evidenceThird(turn)) === evidenceThird(turn),
+          ),
+        );
+        if (some!.length === 0) return [];
+        return [{ arm, condition, place, errors: errors!.length, ...measured(some!, metrics, effects) }];
       });
     }),
   );
