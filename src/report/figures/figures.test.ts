@@ -111,6 +111,23 @@ it('shows what each part changes against rag, in points, and says what dki is', 
   );
 });
 
+it('has the times of table 14, of all layers of the model', () => {
+  const steps = { find: 1, read: 0, verify: 0, convert: 0, join: 0, import: 0, evaluate: 10 };
+  const row = {
+    tokens: 64,
+    bytes: 0,
+    evaluated: 64,
+    sameToken: true,
+    repeats: [{ steps, joules: null, diskBytes: null }],
+  };
+  const length = (['text', 'prefix'] as const).map((way) => {
+    const stored = way === 'text' ? { tier: null, type: null } : ({ tier: 'disk', type: 'f16' } as const);
+    return { ...row, ...stored, way, layers: { measured: 2, full: 8 } };
+  });
+  const [figure] = reportFigures(of('length', { measured: { length } }));
+  expect(figure!.data.map(({ ms }) => ms)).toEqual([41, 41]);
+});
+
 it('shows recall over all questions beside the time of one', () => {
   const { data, description } = figure('retrieval', 'retrieval');
   expect(data).toEqual([

@@ -2,6 +2,7 @@ import { totals, wayName } from '../../eval/analysis/summary/length-break-even.t
 import { quantiles } from '../../eval/analysis/statistics/estimate-mean.ts';
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
+import { atFullLayers } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { categories, distinct, facets, logarithmicTicks, quantity } from './figure-parts.ts';
 
@@ -11,7 +12,7 @@ const dashes = { f16: [1, 0], q8_0: [5, 3], q4_0: [1.5, 2] };
 
 /** Figure 14: time to first token by length of the memories, a panel for each tier, with text and resident KV in each. */
 export function lengthFigure(results: RunResults): Figure | undefined {
-  const measured = results.measured?.length ?? [];
+  const measured = atFullLayers(results.measured?.length ?? []);
   const tiers = distinct(measured.flatMap(({ tier }) => tier ?? []));
   if (tiers.length === 0) return undefined;
   const data = tiers.flatMap((panel) =>
