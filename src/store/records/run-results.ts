@@ -331,8 +331,8 @@ export const methodResults = object({
   budget: z.string().nullable(),
   /** Stored bytes per token of the memory lines, without the header; null where no KV is stored. */
   bytesPerMemoryToken: z.number().nullable(),
-  /** Means over the turns on which costs are measured: recomputed tokens, and how many of them the rule selected. */
-  recomputedTokens: z.number(),
+  /** Means over the turns on which costs are measured, null without one: recomputed tokens, and how many of them the rule selected. */
+  recomputedTokens: z.number().nullable(),
   selectedTokens: z.number().nullable(),
   /** TTFT ÷ (the primary arm's TTFT − its `kvLoad`), geometric mean over pairs; null without a cache hit. */
   timesQueryOnly: estimate.nullable(),

@@ -86,6 +86,13 @@ describe('the results of methods', () => {
     expect(of('rag').timesQueryOnly).toMatchObject({ n: 12, users: 12 });
   });
 
+  it('have no recomputed tokens without a cache hit', () => {
+    const cold = turns.map((turn) => ({ ...turn, account: { ...turn.account, cache: 'miss' as const } }));
+    const settings = { primary, effects: new Map(), seed: 7, split: splitByCache(cold, arms) };
+    const first = methodResults(cold, arms, settings).find(({ arm }) => arm === 'dki-first:.3');
+    expect(first).toMatchObject({ recomputedTokens: null, timesQueryOnly: null });
+  });
+
   it('test what can be deployed against random tokens, and show a bound without a test', () => {
     expect(of('dki-first:.3').againstRandom).toMatchObject({
       ...{ b: 'dki-random:.3', delta: 1, wins: 12, losses: 0, outcome: 'better' },

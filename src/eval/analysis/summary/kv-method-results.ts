@@ -41,7 +41,7 @@ export function methodResults(
         arm: arm.name,
         ...describeMethod(arm),
         bytesPerMemoryToken: bytesPerToken(turns),
-        recomputedTokens: meanOfKnown(hits, ({ account }) => account.recomputed) ?? 0,
+        recomputedTokens: meanOfKnown(hits, ({ account }) => account.recomputed),
         selectedTokens: meanOfKnown(hits, ({ account }) => account.selection?.selected ?? null),
         timesQueryOnly: timesQueryOnly(hits, split.hits(primaryTurns), split),
         againstRandom: random.get(arm.name) ?? null,
