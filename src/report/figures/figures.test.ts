@@ -59,6 +59,13 @@ it('keeps times on a scale of decades, though an interval of few users reaches 0
   expect(shown).toEqual(expect.arrayContaining(['5', '10', '20']));
 });
 
+it('says of which turns times are', () => {
+  const times = (arms: typeof runResults.arms) =>
+    /time to the first token over ([a-z ]+),/.exec(reportFigures(of('main', { arms }))[0]!.description)![1];
+  expect(times([rag, dki])).toBe('cache hits');
+  expect(times([rag, named('dki-blocks', '', {})])).toBe('all turns');
+});
+
 it('leaves controls out, and marks what is not proven', () => {
   expect(figure('main', 'frontier').data.map(({ arm }) => arm)).toEqual(['rag', 'dki']);
   const failed = of('main', { checks: [{ check: 'numerical parity', status: 'failed', evidence: '' }] });

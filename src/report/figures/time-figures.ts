@@ -69,14 +69,11 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   const values = points.map((point) => point.quality.value);
   const arms = data.map(({ arm }) => arm);
   const { color, shape } = armEncoding(results, arms);
-  const primaryHits = primaryArm(results.arms);
-  const population =
-    primaryHits === undefined ? 'all turns' : `cache hits of ${primaryHits.arm}, n = ${primaryHits.turns.hit}`;
+  const hits = primaryArm(results.arms);
+  const population = hits === undefined ? 'all turns' : `cache hits of ${hits.arm}, n = ${hits.turns.hit}`;
+  const times = points.map((point) => point.time);
   // On a linear axis all arms but the slowest would be crowded together.
-  const x = logarithmic(
-    points.map(({ time }) => time),
-    population,
-  );
+  const x = logarithmic(times, population);
   const y = quantity(`${primary.title}, ${primary.unit}`, measuredScale(points.map((point) => point.quality)), {
     tickCount: 5,
   });
@@ -89,7 +86,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
     id: 'frontier',
     title: `Figure F1. ${frontierFinding(results, primary, values)}`,
     key: MEANS,
-    description: `${primary.title}, and time to the first token over cache hits, with 95 % intervals: ${words.join('; ')}.`,
+    description: `${primary.title}, and time to the first token over ${hits === undefined ? 'all turns' : 'cache hits'}, with 95 % intervals: ${words.join('; ')}.`,
     data,
     spec: {
       width: PANEL_WIDTH,
