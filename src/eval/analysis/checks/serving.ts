@@ -8,13 +8,14 @@ import { decided, type OptionalCheck, undecided } from './check.ts';
 export const serving: OptionalCheck = ({ probes, arms }) => {
   const played = probes.measured?.serving?.loads;
   if (played === undefined) return null;
-  const loads = played.filter((load) => answeredTurns(load) > 0);
+  const counted = played.map((load) => ({ ...load, answers: load.turns - load.errors }));
+  const loads = counted.filter(({ answers }) => answers > 0);
   if (loads.length === 0) return undecided('serving', 'no turn under load was answered');
   const metered = loads.flatMap(({ meter, ...load }) => (meter === null ? [] : [{ ...load, meter }]));
   const miscounted = metered.filter(({ meter }) => meter.engine !== meter.turns);
   const exact = new Set(arms.filter(({ equivalence }) => equivalence === 'bitwise').map(({ name }) => name));
   const compared = loads.filter(({ arm, sameAsText }) => exact.has(arm) && sameAsText !== null);
-  const differing = compared.filter((load) => differentAnswers(load) > 0);
+  const differing = compared.filter(({ answers, sameAsText }) => answers > sameAsText!);
   if (metered.length + compared.length === 0) {
     return undecided('serving', 'the engine counts no tokens, and no arm claims to equal rag bit by bit');
   }
@@ -24,21 +25,13 @@ export const serving: OptionalCheck = ({ probes, arms }) => {
       : miscounted.map((load) => `${name(load)}: engine ${load.meter.engine}, turns ${load.meter.turns}`).join('; '),
     differing.length === 0
       ? `the answers of rag in ${compared.length} loads of arms that claim to equal it bit by bit`
-      : `other answers than rag's: ${differing.map((load) => `${name(load)} ${differentAnswers(load)}`).join(', ')}`,
+      : `other answers than rag's: ${differing.map((load) => `${name(load)} ${load.answers - load.sameAsText!}`).join(', ')}`,
   ].join('; ');
-  const turns = compared.reduce((sum, load) => sum + answeredTurns(load), 0);
+  const turns = compared.reduce((sum, { answers }) => sum + answers, 0);
   const isEqual = miscounted.length + differing.length === 0;
   return decided('serving', isEqual, evidence, `one token in 1 of ${metered.length} loads, 1 answer of ${turns}`);
 };
 
 function name({ arm, offered }: Pick<ServedLoad, 'arm' | 'offered'>): string {
   return `${arm} at ${offered.toFixed(2)}/s`;
-}
-
-function answeredTurns({ turns, errors }: ServedLoad): number {
-  return turns - errors;
-}
-
-function differentAnswers(load: ServedLoad): number {
-  return answeredTurns(load) - load.sameAsText!;
 }
