@@ -106,15 +106,6 @@ export function hasCapability(capabilities: EngineCapabilities, name: Capability
   }
 }
 
-/** The first needed capability that the engine lacks, and the reason; undefined if it has them all. */
-export function missingCapability(
-  capabilities: EngineCapabilities,
-  needed: readonly CapabilityName[],
-): { readonly name: CapabilityName; readonly why: string } | undefined {
-  const name = needed.find((candidate) => !hasCapability(capabilities, candidate));
-  return name === undefined ? undefined : { name, why: missingReason(capabilities, name) };
-}
-
 /** @throws BenchError `unsupported`, `NAME: reason`, if the engine lacks the capability */
 export function requireCapability(capabilities: EngineCapabilities, name: CapabilityName): void {
   if (!hasCapability(capabilities, name)) throw unsupported(capabilities, name);

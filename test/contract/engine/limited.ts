@@ -3,7 +3,7 @@ import {
   type CapabilityName,
   type EngineCapabilities,
   hasCapability,
-  missingCapability,
+  unsupported,
 } from '../../../src/engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../../src/engine/engine-adapter.ts';
 import type { EngineSession } from '../../../src/engine/engine-session.ts';
@@ -171,11 +171,11 @@ export function limitedPromises(): void {
         await using session = await engine.openSession('contract');
         await session.evaluate(filler(engine, 8));
         const used = uses[name]!(session, engine);
-        const why = missingCapability(capabilities, [name])?.why;
         if (hasCapability(capabilities, name)) await used;
         else {
           const named = capabilities.cells === null && name === 'sharedPositions' ? 'cells' : name;
-          await expect(used).rejects.toMatchObject({ code: 'unsupported', message: `${named}: ${why}` });
+          const { code, message } = unsupported(capabilities, name);
+          await expect(used).rejects.toMatchObject({ code, message: message.replace(name, named) });
         }
       },
     );
