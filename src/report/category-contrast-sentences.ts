@@ -1,16 +1,11 @@
 /** What the verdict of a run says of kinds of question, where the data plan a contrast of two of them. */
 import { contrastName } from '../eval/analysis/summary/planned-contrast.ts';
 import { formatInterval, formatNumber, formatProbability } from '../render/format-number.ts';
+import type { Difference } from '../render/table.ts';
 import type { ArmResults, RunResults } from '../store/records/run-results.ts';
 import { taskSuccessMeaning } from './metric-display.ts';
 
-interface Bounds {
-  readonly delta: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-const points = ({ delta, low, high }: Bounds): string => formatInterval([delta * 100, low * 100, high * 100], 1);
+const points = ({ delta, low, high }: Difference): string => formatInterval([delta * 100, low * 100, high * 100], 1);
 
 /** The planned contrast, the reason if it was not measured; none if the data plan none. @param inFull adds its parts and its power */
 export function contrastSentences({ contrast }: RunResults, inFull = true): string[] {

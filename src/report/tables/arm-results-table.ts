@@ -1,3 +1,4 @@
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { untestedMetrics } from '../../eval/analysis/metrics/built-in-metrics.ts';
 import { answersControlItems } from '../../eval/analysis/planned-sample.ts';
@@ -65,8 +66,7 @@ export function armResultsTable(results: RunResults): Table {
           ]),
       ...(hasSuperseded ? [supersededNote] : []),
       ...(plansContrast(run) ? ['Quality here is over all categories together; table 1c has each.'] : []),
-      ...evidenceNote(results),
-      ...controlsNote(results),
+      ...fewerItemsNotes(results),
       cacheHitsNote(arms),
       'A turn without memories is a bypass. p95 needs 100 turns.',
     ],
@@ -154,23 +154,19 @@ function languageBlocks({ run, arms }: RunResults): ArmBlock[] {
   }));
 }
 
-function evidenceNote({ run: { dataset }, arms }: RunResults): string[] {
-  const { items, withoutEvidence = 0 } = dataset;
-  const given = arms.filter(({ traits }) => traits.retrieves === 'evidence').map(({ arm }) => arm);
-  if (withoutEvidence === 0 || given.length === 0) return [];
+/** Notes on arms that answer some of the items alone: those with known evidence, or a sample. */
+function fewerItemsNotes({ run: { dataset }, arms }: RunResults): string[] {
+  const { items, withoutEvidence = 0, controlItems = items } = dataset;
+  const note = (isLimited: (traits: ArmTraits) => boolean, isAll: boolean, which: string): string[] => {
+    const limited = arms.filter(({ traits }) => isLimited(traits)).map(({ arm }) => arm);
+    if (isAll || limited.length === 0) return [];
+    return [`${limited.join(', ')}: over ${which}. Differences are over the items that both arms have.`];
+  };
+  const known = `the ${items - withoutEvidence} items with known evidence; ${withoutEvidence} have none`;
+  const drawn = `${controlItems} of ${items} items, drawn by the seed and evenly over categories`;
   return [
-    `${given.join(', ')}: over the ${items - withoutEvidence} items with known evidence; ${withoutEvidence} have none. ` +
-      'Differences are over the items that both arms have.',
-  ];
-}
-
-function controlsNote({ run: { dataset }, arms }: RunResults): string[] {
-  const { items, controlItems = items } = dataset;
-  const limited = arms.filter(({ traits }) => answersControlItems(traits)).map(({ arm }) => arm);
-  if (controlItems === items || limited.length === 0) return [];
-  return [
-    `${limited.join(', ')}: over ${controlItems} of ${items} items, drawn by the seed and evenly over categories. ` +
-      'Differences are over the items that both arms have.',
+    ...note(({ retrieves }) => retrieves === 'evidence', withoutEvidence === 0, known),
+    ...note(answersControlItems, controlItems === items, drawn),
   ];
 }
 

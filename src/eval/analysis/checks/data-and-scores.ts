@@ -15,12 +15,8 @@ export const data: OptionalCheck = ({ probes: { reread } }) => {
   const faults = listed(reread.data);
   if (faults !== '') return decided('data', false, `turns differ from the data file: ${faults}`);
   if (withoutFile > 0) return undecided('data', `${withoutFile} of ${turns} turns have no data file in JSON`);
-  return decided(
-    'data',
-    true,
-    `${turns} turns have the texts, golds and evidence of ${questions} questions of the file`,
-    `1 turn of ${turns}`,
-  );
+  const evidence = `${turns} turns have the texts, golds and evidence of ${questions} questions of the file`;
+  return decided('data', true, evidence, `1 turn of ${turns}`);
 };
 
 /** Scores: scoring stored answers again by the golds of the data file gives the stored scores. Null for older runs. */
@@ -32,10 +28,6 @@ export const scores: OptionalCheck = ({ probes: { reread } }) => {
     return decided('scores', false, `stored scores differ from those of the stored answers: ${faults}`);
   if (withoutFile > 0) return undecided('scores', `${withoutFile} of ${turns} turns have no data file in JSON`);
   if (withoutTexts > 0) return undecided('scores', 'the answers are stored as hashes, which cannot be scored again');
-  return decided(
-    'scores',
-    true,
-    `${turns} stored answers, scored again, have the stored scores`,
-    `1 score of ${turns}`,
-  );
+  const evidence = `${turns} stored answers, scored again, have the stored scores`;
+  return decided('scores', true, evidence, `1 score of ${turns}`);
 };

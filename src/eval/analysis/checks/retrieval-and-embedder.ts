@@ -11,14 +11,9 @@ export const embedder: Check = ({ probes: { embedder: probe } }) => {
     ...count(lost, 'are not found by their own vector'),
     ...(unsigned ? ['no vector has a negative number: signs were lost'] : []),
   ];
-  return faults.length === 0
-    ? decided(
-        'embedder',
-        true,
-        `${sentences} sentences: each has its own vector and is found by it`,
-        `1 sentence of ${sentences}`,
-      )
-    : decided('embedder', false, faults.join('; '));
+  if (faults.length > 0) return decided('embedder', false, faults.join('; '));
+  const evidence = `${sentences} sentences: each has its own vector and is found by it`;
+  return decided('embedder', true, evidence, `1 sentence of ${sentences}`);
 };
 
 /** Retrieval: planted memories are found in the order that the strategy promises; arms get what was retrieved, in order. Null for older runs. */

@@ -5,25 +5,17 @@ import { quantiles } from '../statistics/estimate-mean.ts';
 const RESAMPLES = 1000;
 const SEED = 7;
 
-/** The length from which a way to the first token is faster than evaluating the text. */
-export interface LengthBreakEven {
-  readonly way: LengthMeasurement;
-  /** In tokens, with its 95 % interval; 0: at every measured length; null: at none of them up to the longest. */
-  readonly tokens: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
 /** Time to first token of each repeat, ms. */
 export function totals({ repeats }: LengthMeasurement): number[] {
   return repeats.map(({ steps }) => Object.values(steps).reduce((sum, ms) => sum + ms, 0));
 }
 
 /**
- * The break-even of every way that stores KV, in the order of the measurements. Between two lengths, medians are taken to change
+ * The length in tokens from which every way that stores KV is faster than evaluating the text, with its 95 % interval, in the order of
+ * the measurements; 0: at every length, null: at none up to the longest. Between two lengths, medians are taken to change
  * in proportion to a power of the length. Intervals: percentiles over resampled repeats. Few layers count as all of the model.
  */
-export function lengthBreakEvens(measuredLayers: readonly LengthMeasurement[]): LengthBreakEven[] {
+export function lengthBreakEvens(measuredLayers: readonly LengthMeasurement[]) {
   const measured = atFullLayers(measuredLayers);
   const ways = [...Map.groupBy(measured, wayName).values()].map((rows) => rows.toSorted((a, b) => a.tokens - b.tokens));
   const texts = new Map(measured.filter(({ way }) => way === 'text').map((row) => [row.tokens, totals(row)]));
