@@ -34,12 +34,13 @@ it('links to pages that exist', () => {
 
 /** The anchors of a page: its headings in lower case, words joined by hyphens. */
 const anchors = (path: string): string[] =>
-  readFileSync(path, 'utf8')
-    .replaceAll(/^```[^]*?^```/gm, '')
-    .matchAll(/^#+ (.*)$/gm)
+  [
+    ...readFileSync(path, 'utf8')
+      .replaceAll(/^```[^]*?^```/gm, '')
+      .matchAll(/^#+ (.*)$/gm),
+  ]
     .map(([, heading]) => heading!.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase())
-    .map((heading) => heading.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-'))
-    .toArray();
+    .map((heading) => heading.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-'));
 
 it('links to headings that exist', () => {
   const links = found(/\]\((?!https?:)([^)\s]*#[^)\s]+)\)/g);
