@@ -130,7 +130,7 @@ const playedTable = (results: RunResults): BareTable =>
 const editReports = ['edit/recall-base'];
 
 /** The same questions on models of different sizes. */
-const ladderReports = ['ladder/smollm2-135m'];
+const ladderReports = ['ladder/smollm2-135m', 'ladder/qwen2.5-coder-0.5b'];
 
 /** Suite `reuse`. */
 const REUSE = 'reuse/recall-base';
