@@ -77,13 +77,11 @@ export class ConversationRepository extends Repository {
     return id;
   }
 
-  /** All messages in a user's sessions of a run, or of no run, in the order of writing. */
-  getByUser(userId: string, runId: string | undefined): ConversationRow[] {
+  /** All messages in the sessions of a user, or of no user, in a run or in none, in the order of writing. */
+  getByUser(userId: string | undefined, runId: string | undefined): ConversationRow[] {
+    const isOfUser = userId === undefined ? isNull(sessions.userId) : eq(sessions.userId, userId);
     const isOfRun = runId === undefined ? isNull(sessions.runId) : eq(sessions.runId, runId);
-    const owned = this.database.query
-      .select({ id: sessions.id })
-      .from(sessions)
-      .where(and(eq(sessions.userId, userId), isOfRun));
+    const owned = this.database.query.select({ id: sessions.id }).from(sessions).where(and(isOfUser, isOfRun));
     return this.select(conversations, inArray(conversations.sessionId, owned));
   }
 

@@ -68,8 +68,8 @@ export class ConversationLog {
     });
   }
 
-  /** Deletes all turns of a user that used a memory or contain its text; returns the number of messages. */
-  forget(userId: string, memory: { readonly memoryId: string; readonly content: string }): number {
+  /** Deletes all turns of a user, or of no user, that used a memory or contain its text; returns the number of messages. */
+  forget(userId: string | undefined, memory: { readonly memoryId: string; readonly content: string }): number {
     const text = normalise(memory.content);
     const mentions = ({ memoryIds, content }: ConversationRow): boolean =>
       memoryIds?.includes(memory.memoryId) === true || (text !== '' && normalise(content).includes(text));

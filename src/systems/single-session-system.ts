@@ -86,7 +86,7 @@ export class SingleSessionSystem implements BenchSystem {
       if (owned === undefined) return false;
       const owner = owned.userId ?? '';
       for (const id of [memoryId, WHOLE_PROMPT]) await this.#forget(owner, id);
-      if (owned.row !== undefined) log?.forget(owner, { memoryId, content: owned.row.content });
+      if (owned.row !== undefined) log?.forget(owned.userId, { memoryId, content: owned.row.content });
       return memories.remove(sessionId, memoryId, owned.userId);
     });
   }

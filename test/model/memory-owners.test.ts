@@ -78,6 +78,15 @@ describe.each(['rag-cached', 'dki', 'dki-blocks'])('with %s,', (arm) => {
     expect(texts.filter((text) => /brenko/i.test(text))).toEqual([]);
   });
 
+  it('what was removed is not repeated from the history where no user is named', async () => {
+    await using system = await open();
+    const memoryId = await system.addMemory('s', content);
+    await system.chat({ query: QUESTION, sessionId: 'same' });
+    expect(await system.removeMemory('s', memoryId)).toBe(true);
+    const { promptInfo } = await system.chat({ query: QUESTION, sessionId: 'same' });
+    expect(promptInfo.historyMessages).toEqual([]);
+  });
+
   it('what another process removed is not heard, and its KV does not come back', async () => {
     await using one = await open();
     await using two = await open();
