@@ -64,10 +64,10 @@ export class MemoryRepository extends Repository {
     return this.select(memories, and(eq(memories.sessionId, sessionId), eq(memories.id, id)));
   }
 
-  /** Which of the ids are stored for the user, or for `undefined` without a user. */
-  storedIds(userId: string | undefined, ids: readonly string[]): ReadonlySet<string> {
+  /** The memories with these ids of the user; for `undefined` those without a user, of which each session may have one. */
+  getByIds(userId: string | undefined, ids: readonly string[]): MemoryRow[] {
     const isOwned = userId === undefined ? isNull(memories.userId) : eq(memories.owner, this.#owner({ userId }));
-    return new Set(this.select(memories, and(isOwned, inArray(memories.id, [...ids]))).map(({ id }) => id));
+    return this.select(memories, and(isOwned, inArray(memories.id, [...ids])));
   }
 
   delete({ owner, id }: Pick<MemoryRow, 'owner' | 'id'>): void {

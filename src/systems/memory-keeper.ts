@@ -4,6 +4,7 @@ import { type EmbeddingService } from '../models/embedding/embedding-service.ts'
 import { type MemorySearchResult, type RetrieveOptions, type Retriever } from '../retrieval/retriever.ts';
 import { type BenchDatabase } from '../store/database.ts';
 import { MemoryRepository } from '../store/memory-repository.ts';
+import type { MemoryRow } from '../store/schema.ts';
 import { SessionRepository } from '../store/session-and-message-repositories.ts';
 import { type AddMemoryOptions, type ChatRequest, type RetrievedMemories, nothingRetrieved } from './memory-system.ts';
 import { isPreference } from './prompt/memory-lines.ts';
@@ -73,15 +74,7 @@ export class MemoryKeeper {
       if (!stored.has(memoryId)) await this.#unindex(sessionId, memoryId, userId);
     }
     for (const { id, userId } of rows) indexed.set(id, userId ?? undefined);
-    await this.#parts.retriever.addMemories(
-      rows.map((row) => ({
-        memoryId: row.id,
-        content: row.content,
-        embedding: row.embedding ?? undefined,
-        metadata: dated(row.metadata ?? {}, row.createdAt),
-        userId: row.userId ?? undefined,
-      })),
-    );
+    await this.#parts.retriever.addMemories(rows.map(indexedMemory));
     return rows.length;
   }
 
@@ -109,8 +102,8 @@ export class MemoryKeeper {
   removed(userId: string | undefined, memories: readonly Pick<MemorySearchResult, 'memoryId'>[]): string[] {
     if (memories.length === 0 || this.#parts.database.othersVersion === this.#othersVersion) return [];
     const ids = memories.map(({ memoryId }) => memoryId);
-    const stored = this.#memories.storedIds(userId, ids);
-    return ids.filter((id) => !stored.has(id));
+    const stored = this.#memories.getByIds(userId, ids).map(({ id }) => id);
+    return ids.filter((id) => !stored.includes(id));
   }
 
   /** Retrieves for one query, and times it. */
@@ -164,8 +157,11 @@ export class MemoryKeeper {
   /** Removes a memory from the index unless its user has it in another session too. False if nothing was removed. */
   async #unindex(sessionId: string, memoryId: string, userId: string | undefined): Promise<boolean> {
     this.#indexed.get(sessionId)?.delete(memoryId);
-    if (this.#memories.storedIds(userId, [memoryId]).has(memoryId)) return false;
-    return this.#parts.retriever.removeMemory(memoryId, userId);
+    const other = this.#memories.getByIds(userId, [memoryId]).at(-1);
+    if (other === undefined) return this.#parts.retriever.removeMemory(memoryId, userId);
+    // Without a user, it is another memory that has this id.
+    if (userId === undefined) await this.#parts.retriever.addMemories([indexedMemory(other)]);
+    return false;
   }
 
   #indexedIn(sessionId: string): Map<string, string | undefined> {
@@ -186,6 +182,12 @@ export class MemoryKeeper {
     if (userId !== undefined && isPreference(memory)) this.#memories.prefer({ ...stored, id, userId });
     return id;
   }
+}
+
+/** A stored memory as the retriever indexes it. */
+function indexedMemory({ id: memoryId, content, embedding, metadata, createdAt, userId }: MemoryRow) {
+  const common = { memoryId, content, metadata: dated(metadata ?? {}, createdAt) };
+  return { ...common, embedding: embedding ?? undefined, userId: userId ?? undefined };
 }
 
 type Dated = Readonly<Record<string, unknown>> & { readonly createdAt: string };

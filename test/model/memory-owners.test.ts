@@ -87,6 +87,15 @@ describe.each(['rag-cached', 'dki', 'dki-blocks'])('with %s,', (arm) => {
     expect(promptInfo.historyMessages).toEqual([]);
   });
 
+  it('a memory of no user that has the id of one in another session is removed, and the other stays', async () => {
+    await using system = await open();
+    await system.addMemory('other', 'I live in Port Dral.', { memoryId: 'm1' });
+    await system.addMemory('s', content, { memoryId: 'm1' });
+    expect(await system.removeMemory('s', 'm1')).toBe(true);
+    const found = await system.searchMemories(QUESTION);
+    expect(found.map((memory) => memory.content)).toEqual(['I live in Port Dral.']);
+  });
+
   it('what another process removed is not heard, and its KV does not come back', async () => {
     await using one = await open();
     await using two = await open();
