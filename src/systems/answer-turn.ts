@@ -108,7 +108,7 @@ export async function answerTurn(
   clock.end('assemble');
   const retrieved = await retrieveForTurn(request, parts, history);
   const stableOrder = countRetrieval(parts, userId, retrieved);
-  await forgetRemoved(retrieved, { strategy, retrievals: parts.retrievals }, userId);
+  await forgetRemoved(retrieved.removed, strategy, parts, userId);
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);
   const form = formFor(opened, rules, request);
@@ -134,7 +134,7 @@ export async function answerTurn(
   const generation = await session.generate(prefilled.suffix, limits, { signal });
   const sessionTokens = session.tokens.slice(0, countCells(prefilled, prompt));
   clock.end('answer');
-  const record = await storeKv(prefilled, () => areStored(parts, request, prompt));
+  const record = await storeKv(prefilled);
   if (prefilled.keep !== undefined) clock.end('keep');
   const metered = meterDifference(await session.meter(), meterBefore);
   const account = turnAccount(prefilled, prompt, gated, ahead);
@@ -166,6 +166,7 @@ export async function answerTurn(
     trace,
   };
   parts.log?.record(request, response, parts.action);
+  await forgetInTurn(request, prompt, strategy, parts);
   return response;
 }
 
@@ -184,34 +185,35 @@ function scale({ alpha = 1 }: TurnParts, gated: GateDecision | undefined): numbe
 }
 
 /** Stores KV and returns the prefill record. Its size in bytes is known only now. */
-async function storeKv({ record, keep }: Prefilled, areStored: () => boolean): Promise<PrefillRecord | null> {
-  const sizeBytes = keep !== undefined && areStored() ? await keep() : undefined;
+async function storeKv({ record, keep }: Prefilled): Promise<PrefillRecord | null> {
+  const sizeBytes = await keep?.();
   return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
 }
 
 /** Counts what was retrieved where the placement depends on it, and gives the order of the memories. */
-function countRetrieval(
-  { rules, retrievals }: Pick<TurnParts, 'rules' | 'retrievals'>,
-  userId: string,
-  { memories }: RetrievedMemories,
-): Pick<PromptParts, 'stableOrder'> {
+function countRetrieval({ rules, retrievals }: TurnParts, userId: string, { memories }: RetrievedMemories) {
   return rules.placement === 'stable' ? { stableOrder: retrievals.count(userId, memories) } : {};
 }
 
+/** Deletes the KV of memories that another process has removed. */
 async function forgetRemoved(
-  { removed = [] }: RetrievedMemories,
-  { strategy, retrievals }: Pick<OpenTurn, 'strategy'> & Pick<TurnParts, 'retrievals'>,
+  removed: RetrievedMemories['removed'],
+  strategy: PrefillStrategy,
+  { retrievals }: TurnParts,
   userId: string,
 ): Promise<void> {
-  for (const memoryId of removed) {
+  for (const memoryId of removed ?? []) {
     retrievals.forget(userId, memoryId);
     await strategy.forget(userId, memoryId);
   }
 }
 
-/** False if another process removed a memory of this turn while it ran: then its KV must not be stored. */
-function areStored(parts: TurnParts, { retrieved, userId }: ChatRequest, { memories }: BuiltPrompt): boolean {
-  return retrieved !== undefined || parts.memories.removed(userId, memories).length === 0;
+/** Deletes what a turn stored of memories that another process removed before. One that removes them later deletes it itself. */
+async function forgetInTurn(request: ChatRequest, prompt: BuiltPrompt, strategy: PrefillStrategy, parts: TurnParts) {
+  const { retrieved, userId } = request;
+  const removed = retrieved === undefined ? parts.memories.removed(userId, prompt.memories) : [];
+  await forgetRemoved(removed, strategy, parts, userId ?? '');
+  for (const memory of prompt.memories) if (removed.includes(memory.memoryId)) parts.log?.forget(userId, memory);
 }
 
 function turnTimings(

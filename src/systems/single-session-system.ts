@@ -85,9 +85,13 @@ export class SingleSessionSystem implements BenchSystem {
       const owned = memories.owned(sessionId, memoryId, userId);
       if (owned === undefined) return false;
       const owner = owned.userId ?? '';
-      for (const id of [memoryId, WHOLE_PROMPT]) await this.#forget(owner, id);
-      if (owned.row !== undefined) log?.forget(owned.userId, { memoryId, content: owned.row.content });
-      return memories.remove(sessionId, memoryId, owned.userId);
+      const forget = async (): Promise<void> => {
+        for (const id of [memoryId, WHOLE_PROMPT]) await this.#forget(owner, id);
+        if (owned.row !== undefined) log?.forget(owned.userId, { memoryId, content: owned.row.content });
+      };
+      await forget();
+      // Again: until the memory is gone, another process may use it.
+      return memories.remove(sessionId, memoryId, owned.userId).finally(forget);
     });
   }
 
