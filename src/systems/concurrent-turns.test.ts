@@ -73,6 +73,14 @@ describe('between turns', () => {
   });
 });
 
+it('what was computed ahead of a reset counts in no turn', async () => {
+  await using system = at.system('dki-blocks@built=ahead');
+  await system.prepare!('ann', [{ memoryId: 'm0', content: 'My dog is Brenko.' }]);
+  await system.reset();
+  const { trace } = await system.chat(four[0]!);
+  expect(trace.account.ahead).toBeUndefined();
+});
+
 describe('a turn that waits', () => {
   it('leaves at once when its signal is aborted', async () => {
     await using system = at.system('dki');

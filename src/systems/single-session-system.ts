@@ -136,6 +136,7 @@ export class SingleSessionSystem implements BenchSystem {
   reset(): Promise<void> {
     return this.#turns.runAlone(async () => {
       this.#prepared.clear();
+      this.#ahead = undefined;
       this.#parts.retrievals.clear();
       await this.#opened?.strategy.reset();
     });
@@ -196,10 +197,10 @@ export class SingleSessionSystem implements BenchSystem {
     const compute = async (): Promise<void> => {
       const start = performance.now();
       const before = await session.meter();
-      await strategy.prepare!(lines, { session, userId, alpha: 1, signal });
+      const chargedMs = await strategy.prepare!(lines, { session, userId, alpha: 1, signal });
       const { evaluated } = meterDifference(await session.meter(), before);
       const { tokens, ms } = this.#ahead ?? { tokens: 0, ms: 0 };
-      this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };
+      this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + chargedMs + performance.now() - start };
     };
     await sessionQueue(session).run(compute, { signal });
     for (const memory of added) this.#prepared.add(key(memory));

@@ -3,7 +3,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { commonLength } from '../../engine/token-id.ts';
 import { kvBytes, type SequenceState } from '../../engine/sequence-state.ts';
-import { type ExternalKv, externalKvName } from '../../kv/external-kv-file.ts';
+import { externalKvName } from '../../kv/external-kv-file.ts';
 import type { KvOperations } from '../../kv/kv-operations.ts';
 import { type BuiltPrompt, prefixParts } from '../prompt/build-prompt.ts';
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
@@ -78,10 +78,7 @@ export class ExternalPrefill implements PrefillStrategy {
     return null;
   }
 
-  async #find(
-    userId: string,
-    prefix: readonly number[],
-  ): Promise<{ readonly path: string; readonly found: ExternalKv }> {
+  async #find(userId: string, prefix: readonly number[]) {
     const paths = [externalKvName(userId, prefix), externalKvName(userId)].map((name) => join(this.#folder, name));
     for (const path of paths) {
       const found = await this.#kv.readExternal(path, this.#engine);

@@ -50,6 +50,8 @@ export interface GatheredBlocks {
   readonly selector: Selector | null;
   readonly findMs: number;
   readonly computeMs: number;
+  /** The part of `computeMs` that earlier turns of other arms spent. */
+  readonly chargedMs: number;
 }
 
 interface WantedBlock {
@@ -114,7 +116,8 @@ export async function gatherBlocks(
   const chargedMs = [whole, ...blocks].reduce((sum, block) => sum + block.chargedMs, 0);
   const findMs = performance.now() - begin - (computeMs - chargedMs);
   const header = { ...whole, state: cells.header };
-  return { header, sink: cells.sink, blocks, builtTokens, selector: totalSelector(blocks), findMs, computeMs };
+  const selector = totalSelector(blocks);
+  return { header, sink: cells.sink, blocks, builtTokens, selector, findMs, computeMs, chargedMs };
 }
 
 function totalSelector(blocks: readonly GatheredBlock[]): Selector | null {

@@ -5,7 +5,7 @@ import { quantisedCellBytes } from '../../kv/quantised-block.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type BuiltPrompt, type MemoryLines, type PrefixParts, prefixParts } from '../prompt/build-prompt.ts';
 import { requireInSession, tokensByPosition } from './verify-kv-tokens.ts';
-import { type BlockContext, gatherBlocks, type GatheredBlocks } from './gather-blocks.ts';
+import { type BlockContext, type EvictingTurn, gatherBlocks, type GatheredBlocks } from './gather-blocks.ts';
 import { keptSinkTokens, sinkTokens } from './sink-tokens.ts';
 import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
 import { joinAndRecompute, type PlacedBlocks } from './join-and-recompute.ts';
@@ -76,9 +76,10 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     };
   }
 
-  async prepare(lines: MemoryLines, turn: TurnContext): Promise<void> {
-    await gatherBlocks(this.#context(turn), turn.userId, lines, this.#options.recipe);
+  async prepare(lines: MemoryLines, turn: TurnContext): Promise<number> {
+    const { chargedMs } = await gatherBlocks(this.#context(turn), turn.userId, lines, this.#options.recipe);
     await this.#settle();
+    return chargedMs;
   }
 
   forget(userId: string, memoryId: string): Promise<number> {
@@ -150,11 +151,7 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     { header, blocks }: GatheredBlocks,
     { state, positions, recomputed, recomputedTokens }: PlacedBlocks,
     { lines }: PrefixParts,
-    {
-      alpha,
-      joinMs,
-      repaired,
-    }: { readonly alpha: number; readonly joinMs: number; readonly repaired: ReadonlySet<number> | undefined },
+    { alpha, joinMs, repaired }: Readonly<{ alpha: number; joinMs: number; repaired: EvictingTurn['repaired'] }>,
   ): PrefillRecord {
     const { recipe, evict, keptAs } = this.#options;
     const making = makingOf(recipe);

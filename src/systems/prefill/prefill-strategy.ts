@@ -56,8 +56,11 @@ export interface Prefilled {
 export interface PrefillStrategy {
   /** Fills the session with the prefix, up to the suffix; never generates. */
   prefill(prompt: BuiltPrompt, turn: TurnContext): Promise<Prefilled>;
-  /** Computes and stores the KV of lines for later turns; missing if that KV depends on the preceding memories. */
-  prepare?(lines: MemoryLines, turn: TurnContext): Promise<void>;
+  /**
+   * Computes and stores the KV of lines for later turns; missing if that KV depends on the preceding memories.
+   * @returns the time that earlier turns of other arms spent on some of it, as `ComputeBlock` charges it
+   */
+  prepare?(lines: MemoryLines, turn: TurnContext): Promise<number>;
   /** Deletes all KV that contains a memory of the user, and returns the number of deleted entries. */
   forget(userId: string, memoryId: string): Promise<number>;
   /** Deletes all stored KV. */

@@ -1,10 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import { openParts } from '../../../../scripts/open-parts.ts';
+import { openParts, storeIn } from '../../../../scripts/open-parts.ts';
+import { folderOfEachTest } from '../../../../test/fixtures/folder-of-each-test.ts';
 import { openFakeEngine } from '../../../../test/fixtures/fake-engine/fake-engine.ts';
+import { replacing } from '../../../../test/fixtures/replacing.ts';
 import { openDatabase } from '../../../store/database.ts';
+import { armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { SharedBlocks } from './shared-blocks.ts';
 import { TurnRecorder } from './turn-recorder.ts';
 
+const folder = folderOfEachTest();
 const engine = openFakeEngine();
 const session = await engine.openSession('turns');
 const database = openDatabase({ path: ':memory:' });
@@ -70,4 +75,24 @@ it('no block is shared between users, between keys, or after it was cleared', as
   blocks.clear();
   await first('ann', 'block');
   expect(computed()).toBe(5);
+});
+
+it('an arm that computes blocks ahead is charged the time of those that another arm has computed', async () => {
+  const blocks = new SharedBlocks(engine);
+  const slow = replacing(session, {
+    evaluate: async (...given) => {
+      await setTimeout(20);
+      await session.evaluate(...given);
+    },
+  });
+  const parts = { ...openParts({ engine, session: slow }, database), computeBlock: blocks.get.bind(blocks), log: null };
+  const names = ['dki-blocks@built=ahead', 'dki-link:2@built=ahead'];
+  for (const arm of armRegistry.named(names, { alpha: 1, gatingThreshold: 0 })) {
+    const openStore = storeIn(folder.file(arm.traits.name), 2 ** 28);
+    await using system = arm.open({ ...parts, openStore });
+    await system.prepare!('ann', [{ memoryId: 'm0', content: 'My dog is Brenko.' }]);
+    const { trace } = await system.chat({ query: 'Who?', userId: 'ann', sessionId: 's', maxNewTokens: 1 });
+    // The header, and the memory behind each of five labels.
+    expect(trace.account.ahead!.ms).toBeGreaterThan(6 * 19);
+  }
 });
