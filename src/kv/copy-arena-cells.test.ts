@@ -3,7 +3,7 @@ import { bothKernels } from '../../test/fixtures/both-kernels.ts';
 import { copyOf } from '../../test/fixtures/moved-cells.ts';
 import { keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
 import type { Rotary, SequenceState } from '../engine/sequence-state.ts';
-import { cutCells } from './cut-cells.ts';
+import { cutCells, firstLayers } from './cut-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { scattered } from '../../test/fixtures/plain-keys.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './wasm-arena.ts';
@@ -45,6 +45,16 @@ test.each(cases)('values come to lie side by side: $kernels.name, $cells, transp
 
 const rotary: Rotary = { base: 10_000, scale: 1, dimensions: 16, pairing: 'neox', factors: null };
 const ids = [1, 5, 6, 20, 21, 22, 23, 30, 31, 32, 33, 34, 35, 36, 37, 38];
+
+test('the first layers of a joined state are read after the arena has grown, too', () => {
+  const header = plainState(smallLayout, [1, 2, 3]);
+  using joined = joinBlocks(header, [], { rotary });
+  const first = firstLayers(joined, 1);
+  const sizeBytes = wholeMemory().length;
+  const address = takeMemory(sizeBytes)!;
+  expect([first.keys, first.values]).toEqual([[header.keys[0]], [header.values[0]]]);
+  giveMemoryBack(address, sizeBytes);
+});
 
 describe.each([
   ['F16', true],

@@ -34,14 +34,16 @@ export function cutCells(from: SequenceState, start: number, end: number): Seque
   });
 }
 
-/** The first layers of a state: views, valid as long as the state. */
+/** The first layers of a state, read from it at each use; valid as long as the state. */
 export function firstLayers(state: SequenceState, layers: number): SequenceState {
-  const { layout, positions, tokenIds, keys, values } = state;
-  return ownedState({
-    layout: { ...layout, layers },
-    positions,
-    tokenIds,
-    keys: keys.slice(0, layers),
-    values: values.slice(0, layers),
-  });
+  const { layout, positions, tokenIds } = state;
+  return {
+    ...ownedState({ layout: { ...layout, layers }, positions, tokenIds, keys: [], values: [] }),
+    get keys() {
+      return state.keys.slice(0, layers);
+    },
+    get values() {
+      return state.values.slice(0, layers);
+    },
+  };
 }

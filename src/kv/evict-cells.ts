@@ -28,10 +28,8 @@ export function evictCells(cells: SequenceState, eviction: Eviction, attention?:
     const valueNumbers = readNumbers(values[layer]!, layout.valueType);
     return Array.from({ length: layout.heads }, (_, head) => {
       const numbers = { ...headCells(keyNumbers, valueNumbers, head, layout), attention };
-      return largest(
-        evictionScores(eviction, numbers, () => random.float()),
-        left,
-      );
+      const scores = evictionScores(eviction, numbers, () => random.float());
+      return largest(scores, left);
     });
   });
   const all = tokens.flat();

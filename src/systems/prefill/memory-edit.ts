@@ -115,11 +115,8 @@ const ways: Readonly<Record<EditWay, Apply>> = {
     const changed = lines.findIndex((line) => line.memoryId === memoryId);
     const { tokenIds } = lines[changed]!;
     const front = context.kv.cut(prefix, 0, header.length);
-    await importJoined(
-      context,
-      front,
-      blocks.with(changed, await cellsBehind(context, front, tokenIds, tokenIds.length)),
-    );
+    const block = await cellsBehind(context, front, tokenIds, tokenIds.length);
+    await importJoined(context, front, blocks.with(changed, block));
     return suffix;
   },
   splice: async ({ engine, session, kv, signal }, { prefix }, { after, value }) => {
