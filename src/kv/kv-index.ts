@@ -111,6 +111,8 @@ export class KvIndex {
   /** Replaces what was known of an entry, except its last use. */
   #know(folder: UserFolder, entry: KvEntry): KnownEntry {
     const id = entryId(folder, entry.key);
+    const before = this.#entries.get(id);
+    if (before?.payload === entry.payload) return before;
     const usedAt = this.#entries.delete(id)?.usedAt ?? 0;
     const known = { ...entry, folder, usedAt };
     this.#entries.add(id, known);

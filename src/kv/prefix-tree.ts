@@ -163,9 +163,8 @@ export class PrefixTree<Kv> {
     this.#remove(node);
     const [first, second] = this.#spanKv.split(node.kv, at);
     const before = new Map([...owners].filter(([, start]) => start < end));
-    const head = this.#add(
-      this.#node({ usedAt, owners: before, parent, branch, tokenIds: tokenIds.slice(0, at) }, first),
-    );
+    const front = { usedAt, owners: before, parent, branch, tokenIds: tokenIds.slice(0, at) };
+    const head = this.#add(this.#node(front, first));
     // A node lies on one side of the shared tokens, so both have one kind of branch.
     const rest = { parent: head, branch: sameKind(branch, tokenIds[at]!), tokenIds: tokenIds.slice(at) };
     const tail = this.#node({ usedAt, owners, ...rest, children: node.children }, second);
