@@ -109,6 +109,18 @@ it.each([5, 9, 10, 40])('budgets the labels of %d memories as they are written, 
   expect(kept).toHaveLength(fitting);
 });
 
+it('forces no truncation where the first text of a prompt takes a token more, as with SentencePiece', async () => {
+  const spacing: TokenizingEngine = {
+    info: engine.info,
+    tokenize: (texts) => engine.tokenize(texts.map((one) => ({ ...one, text: `${one.first ? ' ' : ''}${one.text}` }))),
+  };
+  const history = said(...Array.from({ length: 50 }, () => 'Hi'));
+  for (let windowTokens = 380; windowTokens < 390; windowTokens++) {
+    const { info } = await build({ history }, { windowTokens }, spacing);
+    expect([info.budget.forced, info.budget.freeTokens >= 0]).toEqual([false, true]);
+  }
+});
+
 it('keeps the newest history and says how much', async () => {
   const history = said(...Array.from({ length: 50 }, (_, index) => `message ${String(index).padStart(2, '0')}`));
   const prompt = await build({ history });

@@ -130,7 +130,7 @@ function planPrompt(parts: PromptParts, rules: PromptRules, writer: PromptWriter
   const { tokenizer, form } = writer;
   const reserveTokens = reserveFor(windowTokens, rules.reserveTokens);
   const frame = { systemPrompt, query, answerPrefix };
-  const fixedTokens = tokenizer.bosTokens + tokenizer.countAll(form.segments({ ...frame, lines: [], history: [] }));
+  const fixedTokens = countTokens(tokenizer.tokenize(form.segments({ ...frame, lines: [], history: [] })));
   const remainingTokens = Math.max(0, windowTokens - reserveTokens - fixedTokens);
   const remainingCells = (cellTokens ?? windowTokens) - reserveTokens - fixedTokens;
   const memoryLimitTokens = cellTokens === undefined ? Math.floor(remainingTokens * memoryShare) : remainingCells;

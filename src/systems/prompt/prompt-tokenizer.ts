@@ -15,11 +15,6 @@ export class PromptTokenizer {
     this.#engine = engine;
   }
 
-  /** 1 if the model's prompts begin with a BOS token, else 0. */
-  get bosTokens(): number {
-    return this.#engine.info.bosToken === null ? 0 : 1;
-  }
-
   /** Repeats `compute`, in which unknown segments count as empty, tokenising these in a batch until none is unknown. */
   async settle<T>(compute: () => T): Promise<T> {
     for (;;) {
