@@ -26,6 +26,8 @@ export interface BlockForm<State, File> {
 export interface MemoryBlock<State, File> extends OwnedKv, SizedEntry {
   readonly held: HeldBlock<State, File>;
   onDisk: boolean;
+  /** It was found in memory, not only put there when it was found on disk. */
+  isHit: boolean;
 }
 
 /** KV blocks in memory, by user and content key. The caller keeps it below its bound by calling `evict`. */
@@ -54,6 +56,7 @@ export class BlockMemoryTier<State, File> {
     const block = this.#blocks.get(blockId({ userId, key }));
     if (block === undefined) return undefined;
     this.#hits++;
+    block.isHit = true;
     this.#blocks.use(block);
     return block.held.read();
   }
@@ -84,13 +87,13 @@ export class BlockMemoryTier<State, File> {
     this.#evicted++;
   }
 
-  /** Erases a block that turned out unusable, and does not count it as a hit. @returns false if it is not in memory */
+  /** Erases a block that turned out unusable, and does not count it as a hit. @returns false if it was none */
   reject(userId: string, key: string): boolean {
     const block = this.#blocks.get(blockId({ userId, key }));
     if (block === undefined) return false;
-    this.#hits--;
+    if (block.isHit) this.#hits--;
     this.#erase(block);
-    return true;
+    return block.isHit;
   }
 
   /** Erases the blocks of a user that contain the memory. @returns how many of them were not on disk */
@@ -112,11 +115,11 @@ export class BlockMemoryTier<State, File> {
     return { hits: this.#hits, evicted: this.#evicted, entries, sizeBytes, maxBytes };
   }
 
-  #put({ userId, key, tokens, memoryIds }: OwnedKv, held: HeldBlock<State, File>, onDisk: boolean): void {
-    const id = blockId({ userId, key });
+  #put(about: OwnedKv, held: HeldBlock<State, File>, onDisk: boolean): void {
+    const id = blockId(about);
     const before = this.#blocks.get(id);
     if (before !== undefined) this.#moveOut(before);
-    const block = { userId, key, tokens, memoryIds, held, sizeBytes: held.sizeBytes, onDisk, usedAt: 0 };
+    const block = { ...about, held, sizeBytes: held.sizeBytes, onDisk, isHit: false, usedAt: 0 };
     this.#blocks.use(block);
     this.#blocks.add(id, block);
   }

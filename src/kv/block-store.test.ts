@@ -143,6 +143,21 @@ it('rejects a file that is whole and no block, and counts it as no hit', async (
   expect(disk.stats()).toMatchObject({ rejected: 1, hits: 0, misses: 1, entries: 0 });
 });
 
+it('counts a block that holds other tokens as no hit of the tier that had it', async () => {
+  const store = await open();
+  keep(store, 1, 3, 7);
+  await store.settle();
+  const next = await open();
+  for (const [tier, one] of [
+    ['disk', next],
+    ['memory', store],
+  ] as const) {
+    expect((await one.find('ann', key(1)))!.tier).toBe(tier);
+    await one.reject('ann', key(1));
+    expect(one.stats()).toMatchObject({ memory: { hits: 0, entries: 0 }, disk: { hits: 0, rejected: 1, entries: 0 } });
+  }
+});
+
 it('lets a turn read what it found when the block is evicted or kept anew meanwhile, and nothing that was forgotten', async () => {
   const store = await open(15 * CELL_BYTES);
   const fills = ({ keys, values }: SequenceState): number[] => [...keys, ...values].map((tensor) => tensor.at(-1)!);
