@@ -40,9 +40,8 @@ export class ConversationLog {
 
   /** The messages of a session, oldest first: all, or the newest `maxMessages`. */
   history(sessionId: string, maxMessages?: number): HistoryMessage[] {
-    return this.#conversations
-      .getRecent(sessionId, maxMessages)
-      .flatMap(({ role, content }) => (role === 'system' ? [] : [{ role, content }]));
+    const recent = this.#conversations.getRecent(sessionId, maxMessages);
+    return recent.flatMap(({ role, content }) => (role === 'system' ? [] : [{ role, content }]));
   }
 
   /** Writes both messages of a turn and a line of the audit log, in one transaction. */

@@ -136,12 +136,9 @@ export class MemoryKeeper {
 
   /** The preferences of a user (in a run: of this run), in the order in which they were stored. */
   preferences(userId: string): MemorySearchResult[] {
-    return this.#memories.preferences(userId).map(({ id, content, metadata }) => ({
-      memoryId: id,
-      content,
-      score: 1,
-      metadata: { ...(metadata as Readonly<Record<string, unknown>> | null), preference: true },
-    }));
+    return this.#memories.preferences(userId).map(({ id: memoryId, content, metadata }) => {
+      return { memoryId, content, score: 1, metadata: { ...(metadata as object | null), preference: true } };
+    });
   }
 
   /** Resets access counts and cached queries of the retriever; the memories stay. */

@@ -44,6 +44,10 @@ it('finds what each arm would have in its caches', async () => {
   expect((await play('dki-blocks@context=previous', prompts)).evaluated).toEqual([63, 5, 53, 37]);
 });
 
+it('shows a memory that is in a prompt twice as often in a stable order', async () => {
+  expect((await play('dki@order=stable', [prompt('aba')])).evaluated).toEqual([63]);
+});
+
 it('finds the rest of a prefix on disk, of which it has written each token once', async () => {
   // Memory for one prompt alone.
   const given = { memoryBytes: 50, diskBytes: 1000 };

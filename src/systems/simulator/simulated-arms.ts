@@ -70,9 +70,9 @@ class StableOrderArm implements SimulatedArm {
   }
 
   answer(prompt: PromptShape): Promise<TurnAccess> {
-    const retrieved = prompt.segments.map((segment) => ({ memoryId: segment.id, segment }));
-    const byId = new Map(prompt.segments.map((segment) => [segment.id, segment]));
-    const segments = this.#counts.count(prompt.userId, retrieved).map((id) => byId.get(id)!);
+    const byId = Map.groupBy(prompt.segments, ({ id }) => id);
+    const retrieved = prompt.segments.map(({ id: memoryId }) => ({ memoryId }));
+    const segments = this.#counts.count(prompt.userId, retrieved).flatMap((id) => byId.get(id)!);
     return this.#arm.answer({ ...prompt, segments });
   }
 

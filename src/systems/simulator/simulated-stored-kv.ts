@@ -89,11 +89,10 @@ export class ExactPrefixArm implements SimulatedArm {
 
 /** Of the first tokens of a prefix; a segment that is cut counts as a whole where its tokens are not known. */
 function prefixKey({ header, segments, query }: PromptShape, stored: number): string {
-  if (query.tokenIds !== undefined)
-    return [header, ...segments]
-      .flatMap((span) => span.tokenIds!)
-      .slice(0, stored)
-      .join(' ');
+  if (query.tokenIds !== undefined) {
+    const tokenIds = [header, ...segments].flatMap((span) => span.tokenIds!);
+    return tokenIds.slice(0, stored).join(' ');
+  }
   let start = header.tokens;
   const within = segments.filter((segment) => (start += segment.tokens) - segment.tokens < stored);
   return JSON.stringify(within.map(({ id }) => id));
