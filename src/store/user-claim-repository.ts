@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
-import { type UserShare, userShare } from './records/worker-result-bundle.ts';
+import { noBooks, type UserShare, userShare } from './records/worker-result-bundle.ts';
 import { type BenchDatabase, Repository } from './database.ts';
 import { checkStoredRecord } from './check-stored-record.ts';
 import { runUsers } from './schema.ts';
@@ -75,12 +75,19 @@ export class UserClaimRepository extends Repository {
     this.database.guard((query) => query.delete(runUsers).where(this.#is(userId)).run());
   }
 
-  /** Removes and returns the shares of finished users, oldest first. Call in the transaction that adds them to the run's record. */
+  /**
+   * Returns what users have finished since the last call, oldest first, to be added to the run's record in the same transaction.
+   * The last share of each worker is returned again, without its books, since its counts are totals.
+   */
   takeShares(): { readonly worker: string; readonly share: UserShare }[] {
     const open = and(eq(runUsers.runId, this.#runId), isNotNull(runUsers.share));
     return this.database.transaction((query) => {
       const rows = query.select().from(runUsers).where(open).orderBy(asc(runUsers.finishedAt)).all();
       query.update(runUsers).set({ share: null }).where(open).run();
+      const last = new Map(rows.map((row) => [row.worker, row]));
+      for (const { userId, share } of last.values()) {
+        query.update(runUsers).set({ share: { ...share!, books: noBooks } }).where(this.#is(userId)).run();
+      }
       return rows.map(({ userId, worker, share }) => ({
         worker,
         share: checkStoredRecord(userShare, share, `the share of user ${userId}`),

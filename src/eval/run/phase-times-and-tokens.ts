@@ -2,14 +2,13 @@ import type { EmbeddingService } from '../../models/embedding/embedding-service.
 import type { Engine } from '../../engine/engine.ts';
 import type { EvaluatedTokens } from '../../store/records/run-description.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
-import type { RunBooks } from '../../store/records/worker-result-bundle.ts';
+import { noBooks, type RunBooks } from '../../store/records/worker-result-bundle.ts';
 import { sumByName } from './workers/add-counts.ts';
 
 type SpentMs = RunBooks['spent'];
 type Profile = RunProbes['profile'];
 
-const noTime: SpentMs = { warmUp: 0, turns: 0, scoring: 0, checks: 0, measure: 0 };
-const noTokens: EvaluatedTokens = { warmUp: 0, turns: 0, prepared: 0, scoring: 0, checks: 0, measure: 0, unbooked: 0 };
+const { spent: noTime, evaluatedTokens: noTokens } = noBooks;
 
 /** Adds up time and evaluated tokens per phase of a run. Tokens evaluated between two phases are `unbooked`. */
 export class PhaseTotals {

@@ -4,7 +4,6 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import type { WorkerCounts } from '../../store/records/worker-result-bundle.ts';
 import { addCounts } from './workers/add-counts.ts';
 import { type PhaseTotals, addBooks } from './phase-times-and-tokens.ts';
 
@@ -22,7 +21,6 @@ export function runLevelResults(database: BenchDatabase, run: RunRecord, clock: 
   const users = new UserClaimRepository(database, run.id);
   const spent = run.probes?.profile ?? { wallMs: 0, modelMs: 0, embedderMs: 0, coldStartMs: start.coldStartMs };
   let profile: RunProbes['profile'] = { ...spent, modelMs: spent.modelMs + start.modelLoadMs };
-  let counts: ReadonlyMap<string, WorkerCounts> = new Map();
   let probes = run.probes;
 
   /** Stores a change, with the time and tokens of this process and of the users that workers have finished. */
@@ -30,17 +28,16 @@ export function runLevelResults(database: BenchDatabase, run: RunRecord, clock: 
     profile = addBooks(profile, await clock.take());
     const saved = database.transaction(() => {
       const shares = users.takeShares();
-      const all = new Map([...counts, ...shares.map(({ worker, share }) => [worker, share.counts] as const)]);
+      const counts = new Map(shares.map(({ worker, share }) => [worker, share.counts]));
       const booked = shares.reduce((sum, { share }) => addBooks(sum, share.books), profile);
       const wallMs = spent.wallMs + performance.now() - start.started;
-      const counted = all.size === 0 ? {} : addCounts([...all.values()]);
+      const counted = counts.size === 0 ? {} : addCounts([...counts.values()]);
       const changed = { ...probes!, ...counted, ...change, profile: { ...booked, wallMs } };
       runs.update(run.id, { probes: changed });
-      return { changed, booked, all };
+      return { changed, booked };
     });
     probes = saved.changed;
     profile = saved.booked;
-    counts = saved.all;
   };
   return {
     /** Null until the self-tests have run. */

@@ -30,6 +30,14 @@ const workerCounts = object({
 export const userShare = object({ books: runBooks, counts: workerCounts });
 
 export type RunBooks = z.output<typeof runBooks>;
+
+export const noBooks = {
+  spent: { warmUp: 0, turns: 0, scoring: 0, checks: 0, measure: 0 },
+  evaluatedTokens: { warmUp: 0, turns: 0, prepared: 0, scoring: 0, checks: 0, measure: 0, unbooked: 0 },
+  modelMs: 0,
+  embedderMs: 0,
+} as const satisfies RunBooks;
+
 export type WorkerCounts = z.output<typeof workerCounts>;
 export type UserShare = z.output<typeof userShare>;
 
