@@ -84,11 +84,10 @@ function mergedBefore(target: BenchDatabase, parts: Parts): RunRecord | undefine
   const run = new RunRepository(target).findByName(parts[0].run.name);
   if (run?.status !== 'finished') return undefined;
   const merged = new UserClaimRepository(target, run.id).sources();
-  const isMerged = ({ database, run: { id }, source }: RunPart): boolean => {
-    const users = [...new UserClaimRepository(database, id).finished()];
-    return users.length > 0 && users.every((userId) => merged.get(userId) === source);
-  };
-  return parts.every(isMerged) ? run : undefined;
+  const held = parts.flatMap(({ database, run: { id }, source }) =>
+    [...new UserClaimRepository(database, id).finished()].map((userId) => ({ userId, source })),
+  );
+  return held.length > 0 && held.every(({ userId, source }) => merged.get(userId) === source) ? run : undefined;
 }
 
 function requireOnePlan([first, ...others]: Parts): void {
@@ -116,7 +115,7 @@ function userHolders(parts: Parts, toComplete: string): Holder[] {
   const missing: string[] = [];
   const holders = parts[0].run.plan.users!.flatMap(({ userId, turns }) => {
     const [part, other] = held
-      .filter((one) => one.finished.has(userId) && one.turns.get(userId) === turns)
+      .filter((one) => one.finished.has(userId) && (one.turns.get(userId) ?? 0) === turns)
       .map((one) => one.part);
     if (part !== undefined && other !== undefined) {
       const message = `${part.file} and ${other.file} both hold user ${userId}`;
@@ -214,9 +213,16 @@ function addProfiles(profiles: readonly Profile[]): Profile {
 /** Merges the probes of parts. Of a test that each part ran, the worst result counts. */
 function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunProbes {
   const [first] = all;
-  const cells = worst(all, cellFaults).cells;
+  const worstBlock = worst(all, cellFaults).cells;
+  const shifts = all.flatMap(({ cells }) => (cells !== undefined && 'shift' in cells ? (cells.shift ?? []) : []));
+  const cells =
+    worstBlock === undefined || 'missing' in worstBlock || shifts.length === 0
+      ? worstBlock
+      : { ...worstBlock, shift: Math.max(...shifts) };
   const audits = all.flatMap(({ audit }) => audit ?? []);
-  const embedder = worst(all, (probes) => (probes.embedder?.shared.length ?? 0) + (probes.embedder?.lost.length ?? 0));
+  const embedder = worst(all, ({ embedder: { shared = [], lost = [], unsigned = false } = {} }) =>
+    unsigned ? Infinity : shared.length + lost.length,
+  );
   const rereads = all.flatMap(({ reread }) => reread ?? []);
   const retriever = worst(all, ({ retrieverProbe }) => retrieverProbe?.wrong.length ?? 0).retrieverProbe;
   const load = worst(all, (probes) => (probes.load?.average ?? 0) / (probes.load?.cores ?? 1)).load;
