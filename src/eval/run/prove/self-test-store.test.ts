@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { folderOfEachTest } from '../../../../test/fixtures/folder-of-each-test.ts';
 import { selfTestsIn } from './self-test-store.ts';
 
 const folder = folderOfEachTest();
+afterEach(() => vi.unstubAllEnvs());
 const engine = {
   engine: 'llama-cpp',
   build: { 'llama.cpp': 'b1' },
@@ -37,6 +38,18 @@ it('finds a result for the same model, settings, prompts, build, threads and pro
   for (const change of others) expect(store().find({ ...engine, ...change }, prompts)).toBeUndefined();
   expect(store().find(engine, [{ prompt: [1, 2, 3, 9], continuation: [5] }])).toBeUndefined();
   expect(store({ program: 'p2' }).find(engine, prompts)).toBeUndefined();
+});
+
+it('finds no result of other KV kernels', async () => {
+  const storeWith = async (kernels: string) => {
+    vi.stubEnv('DKI_BENCH_KV_KERNELS', kernels);
+    vi.resetModules();
+    const fresh = await import('./self-test-store.ts');
+    return fresh.selfTestsIn(folder.file('self-tests'));
+  };
+  (await storeWith('')).keep(engine, prompts, tests);
+  expect((await storeWith('')).find(engine, prompts)).toMatchObject({ tests });
+  expect((await storeWith('wasm')).find(engine, prompts)).toBeUndefined();
 });
 
 it('keeps one file a model, which another program replaces, and leaves no half-written one', () => {

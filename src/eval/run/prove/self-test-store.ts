@@ -8,6 +8,8 @@ import { moveOver, readRegularFile, removeAny } from '../../../base/read-remove-
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { cacheFolder } from '../../../config/cache-folder.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';
+import { kernelChoice } from '../../../kv/choose-kernels.ts';
+import { nativeFile } from '../../../kv/kernels.ts';
 import { paritySelfTest } from '../../../store/records/parity-self-test.ts';
 import { cellsSelfTest } from '../../../store/records/run-probes.ts';
 import { object } from '../../../store/records/zod-helpers.ts';
@@ -93,7 +95,7 @@ function cpuFeatures(): readonly string[] {
   return [cpus()[0]?.model ?? 'unknown', features ?? ''];
 }
 
-/** SHA-256 of all files of this program, so that no result outlives a change of the code that made it. */
+/** SHA-256 of all files of this program and of its KV kernels, so that no result outlives a change of the code that made it. */
 function programDigest(): string {
   const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -101,5 +103,5 @@ function programDigest(): string {
   for (const path of files.map(({ parentPath, name }) => join(parentPath, name)).sort()) {
     hash.update(path.slice(root.length)).update(readFileSync(path));
   }
-  return hash.digest('hex');
+  return hash.update(kernelChoice().rejectedBackends ?? readFileSync(nativeFile)).digest('hex');
 }
