@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { cellFaults } from '../fixtures/cell-faults.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
+import { copyOf } from '../fixtures/moved-cells.ts';
 import { ProvenTurns } from '../fixtures/proven-turn.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { twoFacedSession } from '../fixtures/two-faced-session.ts';
@@ -77,6 +78,28 @@ it('a self-test says by how much a planted shift exceeds rounding, and what an e
     replacing(engine, { capabilities: { ...engine.capabilities, cells: { ...cells, rotary } } }),
   );
   expect((wrong.selfTest as { readonly shift: number }).shift).toBeGreaterThan(2 ** -7);
+
+  const other = openFakeEngine({ sessions: 3 });
+  const misplacing = replacing(other, {
+    openSession: async (...asked) => {
+      const session = await other.openSession(...asked);
+      let erased = 0;
+      return replacing(session, {
+        erase: async (range) => {
+          erased = range.end - range.start;
+          await session.erase(range);
+        },
+        exportCells: async (range) => {
+          const state = await session.exportCells(range);
+          return copyOf(state, { positions: state.positions.map((position) => position + erased) });
+        },
+      });
+    },
+  });
+  await using misplaced = await ProvenTurns.open(misplacing);
+  // As it is stored.
+  const stored = JSON.parse(JSON.stringify(misplaced.selfTest)) as { readonly shift: number | null };
+  expect(stored.shift).toBeGreaterThan(2 ** -7);
 });
 
 it('an engine without cells says why nothing is proven', async () => {

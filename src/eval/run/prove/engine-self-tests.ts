@@ -236,6 +236,7 @@ async function shiftedByEngine(
   await scoring.evaluate(suffix, options);
   const after = (await readCells(scoring, options)).slice(header.length, header.length + rest.length);
   const moved = before.map((cell) => movedCell(cell, cell.position - first.length, rotary, layout));
+  // Infinity could not be stored.
   const isPlaced = after.every(({ position }, index) => position === moved[index]!.position);
-  return isPlaced ? cellDifference(after, moved).keys : Infinity;
+  return isPlaced ? cellDifference(after, moved).keys : 1;
 }
