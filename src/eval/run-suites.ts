@@ -7,7 +7,7 @@ import type { RunResults } from '../store/records/run-results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { BenchHooks } from './run/bench-hooks.ts';
 import { suiteRunName } from '../store/run-names.ts';
-import { findResumable, noSuchRun } from './run/plan/resume-run.ts';
+import { commandConfig, findResumable, noSuchRun } from './run/plan/resume-run.ts';
 import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
 import { openRunDatabase } from './run/open-run-database.ts';
 import { runSuite, type SuiteRun } from './run/run-suite.ts';
@@ -32,7 +32,7 @@ export async function runSuites(
     results.push(
       run.begun?.status === 'finished'
         ? storedResults(config, run.name)
-        : await runSuite(run, config, selectEngine, { ...hooks, startWorker }),
+        : await runSuite(run, selectEngine, { ...hooks, startWorker }),
     );
   }
   return results;
@@ -60,6 +60,7 @@ function plan(config: BenchConfig): SuiteRun[] {
     suite,
     name: suites.length === 1 ? name : suiteRunName(name, suite.name),
     begun: undefined,
+    config,
   }));
 }
 
@@ -96,11 +97,12 @@ function planToResume(config: BenchConfig, name: string): SuiteRun[] {
     const begun = findResumable(runs, name);
     return suitesOf(begun)
       .filter((suite) => suite.name === begun.suite)
-      .map((suite) => ({ suite, name, begun }));
+      .map((suite) => ({ suite, name, begun, config }));
   }
   const planned = suitesOf(first).map((suite): SuiteRun => {
     const member = suiteRunName(name, suite.name);
-    return { suite, name: member, begun: members.find((run) => run.name === member) };
+    const begun = members.find((run) => run.name === member);
+    return { suite, name: member, begun, config: begun === undefined ? commandConfig(config, first) : config };
   });
   if (planned.some(({ begun }) => begun?.status !== 'finished')) return planned;
   throw new BenchError(

@@ -86,7 +86,11 @@ export class UserClaimRepository extends Repository {
       query.update(runUsers).set({ share: null }).where(open).run();
       const last = new Map(rows.map((row) => [row.worker, row]));
       for (const { userId, share } of last.values()) {
-        query.update(runUsers).set({ share: { ...share!, books: noBooks } }).where(this.#is(userId)).run();
+        query
+          .update(runUsers)
+          .set({ share: { ...share!, books: noBooks } })
+          .where(this.#is(userId))
+          .run();
       }
       return rows.map(({ userId, worker, share }) => ({
         worker,

@@ -55,12 +55,12 @@ export interface SuiteRun {
   readonly suite: Suite;
   readonly name: string;
   readonly begun: RunRecord | undefined;
+  readonly config: BenchConfig;
 }
 
 /** Runs or resumes one suite. @throws BenchError on bad options, data or models; the reason of `signal` */
 export async function runSuite(
-  { suite, name, begun }: SuiteRun,
-  config: BenchConfig,
+  { suite, name, begun, config }: SuiteRun,
   selectEngine: SelectEngine,
   hooks: BenchHooks & { readonly startWorker?: StartWorker | undefined } = {},
 ): Promise<RunResults> {

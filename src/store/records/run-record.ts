@@ -26,6 +26,8 @@ export const runPlan = object({
   metricsVersion: z.literal([1, 2]).exactOptional(),
   /** Only for a shard: all users of the whole run in order, with their numbers of turns. */
   users: list(object({ userId: z.string(), turns: z.number() })).exactOptional(),
+  /** Keys of the options that the command gave; missing in older runs. */
+  given: list(z.string()).exactOptional(),
   /** The effective options, in their order. */
   settings: entries.and(
     z.object({

@@ -63,6 +63,7 @@ export async function newRunRecord(
       ...(listsUsers ? { users: planned } : {}),
       ...(metrics.length === 0 ? {} : { metrics: metrics.map(toDeclaration) }),
       metricsVersion,
+      given: config.given,
       settings: {
         ...settings,
         ...(typeof workers === 'number' ? { workers } : {}),

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { type HandmadeRun, storeRun } from '../../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
+import { loadBenchConfig } from '../../../bench/load-config.ts';
 import { languageModelNamed } from '../../../models/model-registry.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { generatedMetric } from './new-run-record.ts';
-import { resumedConfig } from './resume-run.ts';
+import { commandConfig, resumedConfig } from './resume-run.ts';
 
 /** The options of a run that began with some settings, and is resumed with some flags. */
 function resume(begun: Partial<HandmadeRun>, flags: Readonly<Record<string, string>> = {}) {
@@ -35,6 +36,28 @@ test("a resumed run keeps its engine's options, and passes on none of other engi
   // An engine refuses given options that it does not have.
   for (const key of ['gpu', 'gpuLayers', 'engineModel']) expect(resumed.given).not.toContain(key);
   expect(resumed.given).toContain('engineUrl');
+});
+
+test('only options that the command gave count as given, so that suite `reuse` keeps its own size of stores', () => {
+  const settings = { kvBytes: 2 ** 30, topK: 5 };
+  expect(resume({ settings, given: ['topK'] }).given).not.toContain('kvBytes');
+  expect(resume({ settings, given: ['kvBytes'] }).given).toContain('kvBytes');
+});
+
+test('a suite that had not begun gets the options of its command, and those must be given again that runs do not store', () => {
+  const begin = (given: readonly string[], flags: Readonly<Record<string, string>> = {}) => {
+    using folder = new TestFolder();
+    using database = openDatabase({ path: folder.file('runs.sqlite') });
+    const turns = [{ itemId: 'q', userId: 'ann', arm: 'rag', right: true }];
+    const settings = { seed: 3, topK: 1000, model: 'random:tiny-llama' };
+    const run = storeRun(database, { name: 'all/context', modelName: '', turns, given, settings });
+    return commandConfig(loadBenchConfig({ flags, environment: {}, workingFolder: folder.path }), run);
+  };
+  // The number of memories is a default of the suite that had begun.
+  expect(begin(['seed', 'arms'])).toMatchObject({ seed: 3, arms: ['rag'], topK: 5, model: 'random:tiny-llama' });
+  expect(begin(['embedder', 'model'], { embedder: 'minilm', workers: '2' })).toMatchObject({ workers: 2 });
+  expect(() => begin(['embedder', 'model'])).toThrow('--resume: the command was begun with --embedder');
+  expect(() => begin(['seed'], { limit: '5' })).toThrow('--resume: the command was begun without --limit');
 });
 
 test('a resumed run keeps its judge, which may have a new address, and cannot get one if it began without', () => {

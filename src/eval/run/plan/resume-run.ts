@@ -1,5 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
+import { flagName, optionKeys } from '../../../config/flags-from-schema.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import { languageModelWithHash } from '../../../models/model-registry.ts';
 import { resolveModel } from '../../../models/resolve-model-name.ts';
@@ -9,7 +10,7 @@ import type { RunRepository } from '../../../store/run-repository.ts';
 import { toDeclaration, additionalMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { LoadedModels } from '../loaded-models.ts';
 import { describeModel, describeRetriever } from './new-run-record.ts';
-import { decisiveOptions, fixedOptions } from './option-resume-rules.ts';
+import { decisiveOptions, fixedOptions, type ResumeRule, resumeRules } from './option-resume-rules.ts';
 
 /** The options of a resumed run: those that it began with, and new ones if no turn depends on them. */
 export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig {
@@ -24,9 +25,36 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
   if (config.judge !== undefined) resumed.judge = config.judge;
   const model = modelToOpen({ ...config, ...begun }, run);
   if (model !== undefined) resumed.model = model;
-  // The stored options include those of all engines. They are not marked as given: an engine refuses given options of another.
-  const ofRun = Object.keys(begun).filter((key) => !(engineOptionNames as readonly string[]).includes(key));
+  // Prompts count as given, so that the run keeps them. Options of engines do not: an engine refuses given ones of another.
+  const kept = [...optionKeys('Prompt:'), 'generalAnswerPrefix', ...(run.plan.given ?? Object.keys(begun))];
+  const isEngineOption = (key: string): boolean => (engineOptionNames as readonly string[]).includes(key);
+  const ofRun = Object.keys(begun).filter((key) => kept.includes(key) && !isEngineOption(key));
   return { ...resumed, given: [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])] };
+}
+
+/**
+ * The options of a suite that had not begun when its command was interrupted: those of the command. Options that runs do not
+ * store must be given again. @param run another run of the command @throws BenchError `bad-option`
+ */
+export function commandConfig(config: BenchConfig, run: RunRecord): BenchConfig {
+  const { arms, settings, given } = run.plan;
+  const refused = (message: string, hint: string) => new BenchError('bad-option', `--resume: ${message}`, hint);
+  if (given === undefined) {
+    throw refused(`the command of run "${run.name}" was not stored`, 'run its other suites by a new command');
+  }
+  const hasRule = (key: string, ...rules: ResumeRule[]) => rules.includes(resumeRules[key as keyof BenchConfig]);
+  // `npm run bench` always gives a number of workers.
+  const isAdded = (key: string): boolean =>
+    key !== 'workers' && hasRule(key, 'fixed', 'planned') && !given.includes(key);
+  const added = config.given.find(isAdded);
+  if (added !== undefined) throw refused(`the command was begun without ${flagName(added)}`, 'drop it');
+  const missing = given.find((key) => hasRule(key, 'verified') && key !== 'model' && !config.given.includes(key));
+  if (missing !== undefined) throw refused(`the command was begun with ${flagName(missing)}`, 'give it again');
+  const begun: Readonly<Record<string, unknown>> = { ...settings, arms: arms.map(({ name }) => name) };
+  const stored = given.filter((key) => hasRule(key, 'fixed', 'planned') && key in begun);
+  const restored = { ...config, ...Object.fromEntries(stored.map((key) => [key, begun[key]])) };
+  const model = modelToOpen(restored, run) ?? config.model;
+  return { ...restored, model, given: [...new Set([...config.given, ...given])] };
 }
 
 /** The model that a resumed run opens. @throws BenchError `bad-option` for a local file, because runs store no paths */
