@@ -25,8 +25,8 @@ export async function runSuites(
   hooks: BenchHooks = {},
   startWorker?: StartWorker,
 ): Promise<RunResults[]> {
-  requireUsableDatabase(config);
   const planned = config.resume === undefined ? plan(config) : planToResume(config, config.resume);
+  requireUsableDatabase(config, planned);
   const results: RunResults[] = [];
   for (const run of planned) {
     results.push(
@@ -44,9 +44,12 @@ export async function workOnRun(task: WorkerTask, selectEngine: SelectEngine, ho
   await runWorker(task, suite!, selectEngine, hooks);
 }
 
-/** Refuses an existing database of another version before a model is loaded. */
-function requireUsableDatabase(config: BenchConfig): void {
-  if (existsSync(config.db)) openRunDatabase(config).close();
+/** Refuses a database of another version, and one that has a run of these names, before models are loaded and data written. */
+function requireUsableDatabase(config: BenchConfig, planned: readonly SuiteRun[]): void {
+  if (!existsSync(config.db)) return;
+  using database = openRunDatabase(config);
+  const runs = new RunRepository(database);
+  for (const { name, begun } of planned) if (begun === undefined) runs.requireFree(name);
 }
 
 function plan(config: BenchConfig): SuiteRun[] {

@@ -32,15 +32,18 @@ export class RunRepository extends Repository {
    */
   create(run: NewRun, startedAt = Date.now()): RunRecord {
     return this.database.transaction((query) => {
-      const { name } = run;
-      if (this.findByName(name) !== undefined) {
-        const hint = `go on with it by --resume ${name}, or choose another name`;
-        throw new BenchError('bad-option', `${this.database.path} has a run '${name}' already`, hint);
-      }
+      this.requireFree(run.name);
       const row = { ...run, schemaVersion, id: randomUUID(), status: 'running', startedAt } as const;
       query.insert(runs).values(row).run();
       return this.findById(row.id)!;
     });
+  }
+
+  /** @throws BenchError `bad-option` if the name is taken */
+  requireFree(name: string): void {
+    if (this.findByName(name) === undefined) return;
+    const hint = `go on with it by --resume ${name}, or choose another name`;
+    throw new BenchError('bad-option', `${this.database.path} has a run '${name}' already`, hint);
   }
 
   /** Stores a finished run of a report with its results and the rows of its turns, in their order. */

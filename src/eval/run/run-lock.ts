@@ -17,8 +17,7 @@ export class RunLock implements Disposable {
       if (this.#take()) return;
       this.#removeStale();
       if (this.#take()) return;
-      const message = `process ${readHolder(this.#path) ?? 'of another user'} is making run "${run}"`;
-      throw new BenchError('bad-option', message, 'wait until it ends, or stop it');
+      throw beingMade(this.#path, run);
     } catch (cause) {
       if (cause instanceof BenchError) throw cause;
       const message = `${folder}: the report cannot be written there`;
@@ -49,6 +48,17 @@ export class RunLock implements Disposable {
     if (isHeld(aside)) renameSync(aside, this.#path);
     else rmSync(aside, { force: true });
   }
+}
+
+/** Checks the lock before anything is written to the folder. @throws BenchError `bad-option` if another process makes the run */
+export function requireUnlocked(folder: string, run: string): void {
+  const path = join(folder, 'lock');
+  if (isHeld(path)) throw beingMade(path, run);
+}
+
+function beingMade(path: string, run: string): BenchError {
+  const message = `process ${readHolder(path) ?? 'of another user'} is making run "${run}"`;
+  return new BenchError('bad-option', message, 'wait until it ends, or stop it');
 }
 
 /** The process id in a lock file; undefined if it holds none. */

@@ -37,7 +37,7 @@ import type { BenchHooks } from './bench-hooks.ts';
 import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
 import { machineLoad, type RunLevelResults, runLevelResults } from './run-level-results.ts';
 import { requireServers } from '../../retrieval/tiered/open-tiered-retriever.ts';
-import { RunLock } from './run-lock.ts';
+import { requireUnlocked, RunLock } from './run-lock.ts';
 import { contrastNotes, exactCutNotes, notesBeforeTurns, storedSelfTestNotes } from './plan/notes-before-turns.ts';
 import { newRunRecord } from './plan/new-run-record.ts';
 import { resumedConfig } from './plan/resume-run.ts';
@@ -65,6 +65,8 @@ export async function runSuite(
   hooks: BenchHooks & { readonly startWorker?: StartWorker | undefined } = {},
 ): Promise<RunResults> {
   const started = performance.now();
+  const folder = join(config.out, name);
+  requireUnlocked(folder, name);
   const { startWorker } = hooks;
   const signal = hooks.signal ?? new AbortController().signal;
   hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
@@ -73,7 +75,6 @@ export async function runSuite(
   if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
   const engines = selectEngine(options);
   const fetched = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
-  const folder = join(fetched.out, name);
   const place = { folder, suffix: '' };
   const wanted = { suite, begun, folder, place, engines, settings: fetched, hasGeneratedData: false };
   await using prepared = await prepareSuite(wanted, hooks);
