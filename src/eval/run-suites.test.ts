@@ -5,6 +5,7 @@ import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { fakeConfig, smallDataset } from '../../test/fixtures/small-run.ts';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../store/database.ts';
+import type { BenchHooks } from './run/bench-hooks.ts';
 import { runSuites } from './run-suites.ts';
 
 const folder = folderOfEachTest();
@@ -31,3 +32,21 @@ it.each([
     expect(existsSync(kv)).toBe(true);
   },
 );
+
+it('a run is not resumed by another build of the engine, whose turns its self-test says nothing about', async () => {
+  writeFileSync(folder.file('small.jsonl'), smallDataset());
+  const flags = { out: folder.path, model: 'random:tiny-llama' };
+  const bench = (given: Readonly<Record<string, string>>, onProgress?: BenchHooks['onProgress']) =>
+    runSuites(fakeConfig(folder, { ...flags, ...given }), () => fakeAdapter.opener({}), {
+      ...(onProgress && { onProgress }),
+    });
+  const broken = bench({ dataset: folder.file('small.jsonl'), arms: 'rag', run: 'r' }, ({ phase }) => {
+    if (phase === 'turns') throw new Error('the display broke');
+  });
+  await expect(broken).rejects.toThrow('the display broke');
+  using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
+  database.query.run(`UPDATE runs SET environment = json_set(environment, '$.build', json('{"llama.cpp":"b0"}'))`);
+  await expect(bench({ resume: 'r' })).rejects.toThrow(
+    'run "r": the version (build) is not the one that the run began with',
+  );
+});

@@ -9,7 +9,7 @@ import { lastRunsHint } from '../../../store/run-names.ts';
 import type { RunRepository } from '../../../store/run-repository.ts';
 import { toDeclaration, additionalMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { LoadedModels } from '../loaded-models.ts';
-import { describeModel, describeRetriever } from './new-run-record.ts';
+import { currentEnvironment, describeModel, describeRetriever } from './new-run-record.ts';
 import { decisiveOptions, fixedOptions, type ResumeRule, resumeRules } from './option-resume-rules.ts';
 
 /** The options of a resumed run: those that it began with, and new ones if no turn depends on them. */
@@ -87,7 +87,7 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
   return new BenchError('not-found', `--resume ${name}: there is no such run`, hint);
 }
 
-/** Requires the data, models and index that the run began with. @throws BenchError `bad-option` */
+/** Requires the data, models, index and build that the run began with. @throws BenchError `bad-option` */
 export async function requireSameInputs(
   run: RunRecord,
   config: BenchConfig,
@@ -95,13 +95,19 @@ export async function requireSameInputs(
   parts: LoadedModels,
 ) {
   const { info } = parts.engine;
+  const before: Readonly<Record<string, unknown>> = run.environment;
+  const now: Readonly<Record<string, unknown>> = currentEnvironment(parts);
   const model = describeModel(info);
   const retriever = describeRetriever(config, parts);
   const embedder = await parts.embeddings.info();
   // Without the size of its memory, which changes no result.
   const device = (compute: RunRecord['environment']['compute']) => compute && { ...compute, memoryBytes: undefined };
-  const facts: readonly (readonly [what: string, before: unknown, now: unknown])[] = [
+  const facts: readonly (readonly [what: string, begun: unknown, given: unknown])[] = [
     ['data set', run.dataset.sha256, dataset.sha256],
+    // The stored self-test says nothing about another build. Older runs lack some of these.
+    ...['benchVersion', 'engine', 'build', 'stateIdentity'].map((key) => {
+      return [`version (${key})`, before[key] ?? now[key], now[key]] as const;
+    }),
     ['model', run.model.sha256, model.sha256],
     // For a server that shows no hash of its model.
     ['model', [run.model.name, run.model.parameters], [model.name, model.parameters]],
@@ -116,7 +122,7 @@ export async function requireSameInputs(
     ['list of registered metrics', run.plan.metrics ?? [], additionalMetrics(config).map(toDeclaration)],
     ['preparation of questions', run.retriever.preRetrieval, retriever.preRetrieval],
   ];
-  const changed = facts.find(([, before, now]) => JSON.stringify(before) !== JSON.stringify(now))?.[0];
+  const changed = facts.find(([, begun, given]) => JSON.stringify(begun) !== JSON.stringify(given))?.[0];
   if (changed === undefined) return;
   const message = `run "${run.name}": the ${changed} is not the one that the run began with`;
   throw new BenchError('bad-option', message, `give the same ${changed}, or start a new run`);
