@@ -188,7 +188,7 @@ function unfinishedUsers({ database, run, bench }: RunContext): PlanUser[] {
 /** Warms up, and tells how long the rest of the run will take. */
 async function warmUpRun(context: RunContext): Promise<void> {
   const { bench, hooks, workers, signal } = context;
-  const { planned, settings, engine, clock, controls } = bench;
+  const { planned, settings, engine, clock, controls, users } = bench;
   const left = unfinishedUsers(context);
   const unfinished = left.map(({ user }) => user);
   const cheapest = cheapestItem(unfinished);
@@ -200,9 +200,9 @@ async function warmUpRun(context: RunContext): Promise<void> {
   const { topK, repeats } = settings;
   const { contextTokens } = engine.info;
   const resumed = left.length < planned.length;
-  hooks.onEstimate?.(
-    estimateRun(unfinished, warm, { topK, repeats, resumed, contextTokens, controls, workers: workers.size }),
-  );
+  const runQuestions = users.reduce((sum, { items }) => sum + items.length, 0);
+  const run = { topK, repeats, resumed, contextTokens, controls, runQuestions, workers: workers.size };
+  hooks.onEstimate?.(estimateRun(unfinished, warm, run));
 }
 
 function countTurns(users: readonly PlanUser[]): number {

@@ -58,7 +58,12 @@ test('a long run includes the isolation probe and suggests a smaller limit; a re
   expect(estimate).toMatchObject({ users: 20, questions: 240, turns: 480 });
   expect(estimate.ms).toBeCloseTo(240 * 11_000 + 26 * probeMs, 0);
   expect(estimate.smaller).toEqual({ limit: 60, ms: 60 * 11_000 + 11 * probeMs });
-  expect(estimateRun(users, warmUp, { ...settings, resumed: true, workers: 1 }).smaller).toBeNull();
+  const resumed = estimateRun(users.slice(0, 1), warmUp, { ...settings, runQuestions: 240, resumed: true });
+  expect(resumed.smaller).toBeNull();
+  // The probe has the size of the whole run.
+  expect(resumed.ms).toBeCloseTo(12 * 11_000 + 26 * probeMs, 0);
+  const shard = estimateRun(users.slice(0, 10), warmUp, { ...settings, runQuestions: 240 });
+  expect(shard.smaller).toEqual({ limit: 60, ms: 30 * 11_000 + 11 * probeMs });
 });
 
 test('the isolation probe scales with the questions of the run', () => {

@@ -31,6 +31,8 @@ export interface EstimateSettings {
   readonly repeats: number;
   readonly contextTokens: number;
   readonly resumed: boolean;
+  /** Questions of the whole run, which size the isolation probe. Default: those of the users. */
+  readonly runQuestions?: number;
   /** Processes that take turns in parallel. The warm-up was timed in one of them. */
   readonly workers: number;
   /** Default: controls answer all items. */
@@ -77,6 +79,7 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
   const { repeats, workers, resumed, controls } = settings;
   const items = users.flatMap((user) => user.items.map((item) => ({ user, item })));
   const questions = items.length;
+  const { runQuestions = questions } = settings;
   let [turns, turnsMs, probedMs] = [0, 0, 0];
   for (const { traits, turnMs, scoringMs } of warmUp.turns) {
     const measured = promptCharacters(traits.retrieves, warmUp.user, warmUp.item, settings);
@@ -89,10 +92,10 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
     }
   }
   const withProbe = (ms: number, asked: number): number => ms / workers + probeTurns(asked) * probedMs;
-  const ms = withProbe(turnsMs, questions);
-  const limit = Math.max(MIN_LIMIT, Math.round((SMALLER_SHARE * questions) / 10) * 10);
-  const isLong = ms > LONG_MS && !resumed && limit < questions;
-  const smaller = isLong ? { limit, ms: withProbe((turnsMs * limit) / questions, limit) } : null;
+  const ms = withProbe(turnsMs, runQuestions);
+  const limit = Math.max(MIN_LIMIT, Math.round((SMALLER_SHARE * runQuestions) / 10) * 10);
+  const isLong = ms > LONG_MS && !resumed && limit < runQuestions;
+  const smaller = isLong ? { limit, ms: withProbe((turnsMs * limit) / runQuestions, limit) } : null;
   return { users: users.length, questions, turns, ms, smaller };
 }
 
