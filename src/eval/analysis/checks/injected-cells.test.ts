@@ -36,6 +36,16 @@ it.each<[Partial<Tested>, CheckResult['status']]>([
   expect(checked(null, { ...sound, ...selfTest }).status).toBe(status);
 });
 
+it.each<[Tested['noise'], CheckResult['status']]>([
+  [{ firstKeys: 0.04, deeper: 0.4 }, 'passed'],
+  // Twice the noise is allowed: neither keys rotated by one position too many nor values of zero would differ by more.
+  [{ firstKeys: 0.05, deeper: 0 }, 'undecided'],
+  [{ firstKeys: 0, deeper: 0.5 }, 'undecided'],
+])('decides nothing where noise would hide wrong cells: %j is %s', (noise, status) => {
+  expect(checked(null, { ...sound, noise }).status).toBe(status);
+  expect(checked('values differ', { ...sound, noise }).status).toBe('failed');
+});
+
 it('is undecided, by name, of cells out of reach, of an arm that does not say, and where nothing is injected', () => {
   expect(line(checked(undefined, { missing: 'no cells over HTTP' }))).toBe(
     "undecided: the engine's cells cannot be read: no cells over HTTP",
