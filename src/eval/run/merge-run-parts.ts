@@ -9,6 +9,7 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
+import { SHIFT_BOUND } from '../analysis/checks/injected-cells.ts';
 import { resultsOf } from '../analysis/results-from-stored-turns.ts';
 import { parseShard } from './plan/shards.ts';
 import { firstDifference } from './plan/compare-plans.ts';
@@ -188,7 +189,8 @@ function worst<T>(all: readonly T[], wrong: (one: T) => number): T {
 
 function cellFaults({ cells }: RunProbes): number {
   if (cells === undefined || 'missing' in cells) return Infinity;
-  const { oneBlock } = cells;
+  const { oneBlock, shift } = cells;
+  if (shift !== null && !(shift <= SHIFT_BOUND)) return Number.MAX_VALUE;
   return oneBlock === null || oneBlock.bitwiseEqual ? 0 : oneBlock.largestDifference;
 }
 
@@ -213,12 +215,7 @@ function addProfiles(profiles: readonly Profile[]): Profile {
 /** Merges the probes of parts. Of a test that each part ran, the worst result counts. */
 function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunProbes {
   const [first] = all;
-  const worstBlock = worst(all, cellFaults).cells;
-  const shifts = all.flatMap(({ cells }) => (cells !== undefined && 'shift' in cells ? (cells.shift ?? []) : []));
-  const cells =
-    worstBlock === undefined || 'missing' in worstBlock || shifts.length === 0
-      ? worstBlock
-      : { ...worstBlock, shift: Math.max(...shifts) };
+  const cells = worst(all, cellFaults).cells;
   const audits = all.flatMap(({ audit }) => audit ?? []);
   const embedder = worst(all, ({ embedder: { shared = [], lost = [], unsigned = false } = {} }) =>
     unsigned ? Infinity : shared.length + lost.length,

@@ -14,10 +14,10 @@ export class RunLock implements Disposable {
     try {
       mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
       mkdirSync(folder, { recursive: true });
-      if (this.#take()) return;
-      this.#removeStale();
-      if (this.#take()) return;
-      throw beingMade(this.#path, run);
+      while (!this.#take()) {
+        requireUnlocked(folder, run);
+        this.#removeStale();
+      }
     } catch (cause) {
       if (cause instanceof BenchError) throw cause;
       const message = `${folder}: the report cannot be written there`;
@@ -42,7 +42,6 @@ export class RunLock implements Disposable {
 
   /** Removes the lock of a process that is gone, but puts back one that a running process created meanwhile. */
   #removeStale(): void {
-    if (isHeld(this.#path)) return;
     const aside = `${this.#path}.${process.pid}`;
     renameSync(this.#path, aside);
     if (isHeld(aside)) renameSync(aside, this.#path);
@@ -50,15 +49,15 @@ export class RunLock implements Disposable {
   }
 }
 
-/** Checks the lock before anything is written to the folder. @throws BenchError `bad-option` if another process makes the run */
+/** @throws BenchError `bad-option` if another process makes the run */
 export function requireUnlocked(folder: string, run: string): void {
   const path = join(folder, 'lock');
-  if (isHeld(path)) throw beingMade(path, run);
-}
-
-function beingMade(path: string, run: string): BenchError {
-  const message = `process ${readHolder(path) ?? 'of another user'} is making run "${run}"`;
-  return new BenchError('bad-option', message, 'wait until it ends, or stop it');
+  if (!isHeld(path)) return;
+  throw new BenchError(
+    'bad-option',
+    `process ${readHolder(path)} is making run "${run}"`,
+    'wait until it ends, or stop it',
+  );
 }
 
 /** The process id in a lock file; undefined if it holds none. */

@@ -4,7 +4,7 @@ import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { type Check, decided, sampledShare, undecided } from './check.ts';
 
 /** The engine's key rotation may differ from plain arithmetic by this share of the largest key. */
-const SHIFT_BOUND = 2 ** -7;
+export const SHIFT_BOUND = 2 ** -7;
 /** Noise from which on wrong cells may stay unseen, as a share of the largest number; twice the noise is allowed. */
 const MOST_NOISE = { firstKeys: 0.05, deeper: 0.5 };
 

@@ -56,8 +56,8 @@ test('a suite that had not begun gets the options of its command, and those must
   // The number of memories is a default of the suite that had begun.
   expect(begin(['seed', 'arms'])).toMatchObject({ seed: 3, arms: ['rag'], topK: 5, model: 'random:tiny-llama' });
   expect(begin(['embedder', 'model'], { embedder: 'minilm', workers: '2' })).toMatchObject({ workers: 2 });
-  expect(() => begin(['embedder', 'model'])).toThrow('--resume: the command was begun with --embedder');
-  expect(() => begin(['seed'], { limit: '5' })).toThrow('--resume: the command was begun without --limit');
+  expect(() => begin(['embedder', 'model'])).toThrow('--embedder is not as in the command of run "all/context"');
+  expect(() => begin(['seed'], { limit: '5' })).toThrow('--limit is not as in the command of run "all/context"');
 });
 
 test('a resumed run keeps its judge, which may have a new address, and cannot get one if it began without', () => {

@@ -32,29 +32,23 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
   return { ...resumed, given: [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])] };
 }
 
-/**
- * The options of a suite that had not begun when its command was interrupted: those of the command. Options that runs do not
- * store must be given again. @param run another run of the command @throws BenchError `bad-option`
- */
+/** The options of a suite that had not begun when its command was interrupted. @param run another run of it @throws BenchError `bad-option` */
 export function commandConfig(config: BenchConfig, run: RunRecord): BenchConfig {
   const { arms, settings, given } = run.plan;
-  const refused = (message: string, hint: string) => new BenchError('bad-option', `--resume: ${message}`, hint);
-  if (given === undefined) {
-    throw refused(`the command of run "${run.name}" was not stored`, 'run its other suites by a new command');
-  }
   const hasRule = (key: string, ...rules: ResumeRule[]) => rules.includes(resumeRules[key as keyof BenchConfig]);
-  // `npm run bench` always gives a number of workers.
-  const isAdded = (key: string): boolean =>
-    key !== 'workers' && hasRule(key, 'fixed', 'planned') && !given.includes(key);
-  const added = config.given.find(isAdded);
-  if (added !== undefined) throw refused(`the command was begun without ${flagName(added)}`, 'drop it');
-  const missing = given.find((key) => hasRule(key, 'verified') && key !== 'model' && !config.given.includes(key));
-  if (missing !== undefined) throw refused(`the command was begun with ${flagName(missing)}`, 'give it again');
+  const stored = (keys: readonly string[]) => keys.filter((key) => hasRule(key, 'fixed', 'planned'));
+  // `npm run bench` always gives a number of workers, and a model may be found by its hash.
+  const added = stored(config.given).find((key) => key !== 'workers' && given?.includes(key) === false);
+  const missing = given?.find((key) => hasRule(key, 'verified') && key !== 'model' && !config.given.includes(key));
+  if (given === undefined || added !== undefined || missing !== undefined) {
+    const differing = flagName(added ?? missing ?? 'suite');
+    const hint = `it was given ${given?.map(flagName).join(', ') ?? 'to an older version, which did not store them'}`;
+    throw new BenchError('bad-option', `--resume: ${differing} is not as in the command of run "${run.name}"`, hint);
+  }
   const begun: Readonly<Record<string, unknown>> = { ...settings, arms: arms.map(({ name }) => name) };
-  const stored = given.filter((key) => hasRule(key, 'fixed', 'planned') && key in begun);
-  const restored = { ...config, ...Object.fromEntries(stored.map((key) => [key, begun[key]])) };
-  const model = modelToOpen(restored, run) ?? config.model;
-  return { ...restored, model, given: [...new Set([...config.given, ...given])] };
+  const restored = stored(given).flatMap((key) => (key in begun ? [[key, begun[key]]] : []));
+  const options = { ...config, ...Object.fromEntries(restored) };
+  return { ...options, model: modelToOpen(options, run) ?? config.model, given: [...config.given, ...given] };
 }
 
 /** The model that a resumed run opens. @throws BenchError `bad-option` for a local file, because runs store no paths */
