@@ -39,6 +39,11 @@ test('scores between 0 and 1 that scatter less have a narrower one', () => {
   expect(shareInterval(of(20, 4, () => 0.8)).low).toBeLessThan(0.8);
 });
 
+test('one score of three quarters among right answers makes an arm hardly surer than right answers alone', () => {
+  const [right, partly] = [1, 0.75].map((least) => shareInterval(of(20, 1, (index) => (index === 0 ? least : 1))));
+  expect(partly!.low).toBeLessThan(right!.low + 0.02);
+});
+
 test('one answer bounds nothing but what a share is', () => {
   expect(shareInterval(of(1, 1, () => 1))).toEqual({ low: 0, high: 1 });
 });

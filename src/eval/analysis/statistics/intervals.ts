@@ -1,4 +1,4 @@
-import { clusteredMean, designEffect, standardError } from './design-effect.ts';
+import { clusteredMean, designEffect, PRIOR_EVENTS, standardError } from './design-effect.ts';
 import { betaQuantile, studentQuantile } from './distributions.ts';
 import type { UnitTotals } from './observations.ts';
 
@@ -31,8 +31,9 @@ export function shareInterval(totals: UnitTotals, prior?: number): Interval {
   const { mean, items, units, independent } = clusteredMean(totals);
   if (units < 2) return { low: 0, high: 1 };
   const effect = designEffect([totals], prior);
-  // Fractional scores vary less than binary ones with the same mean, so each is worth several items.
-  const effective = independent === 0 ? items / effect : (mean * (1 - mean)) / (independent * effect);
+  // Fractional scores vary less than binary ones with the same mean, so each is worth several items, if enough of them vary.
+  const worth = (items * mean * (1 - mean) + PRIOR_EVENTS) / (items * (items - 1) * independent + PRIOR_EVENTS);
+  const effective = ((independent === 0 ? items : items - 1) * worth) / effect;
   const k = studentQuantile(TAIL, units - 1) ** 2 / effective;
   const half = Math.sqrt(Math.max(0, mean * (1 - mean)) * k + k ** 2 / 4) / (1 + k);
   const centre = (mean + k / 2) / (1 + k);
