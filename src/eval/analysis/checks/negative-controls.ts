@@ -9,7 +9,6 @@ import { perItem } from '../statistics/observations.ts';
 import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { spacedForm } from '../../../data/normalise-text.ts';
-import type { Estimate } from '../../../store/records/estimate.ts';
 
 type Memories = NonNullable<TurnObservation['memories']>;
 
@@ -108,13 +107,6 @@ const SCOPES = {
 type Scope = keyof typeof SCOPES;
 const scopeNames = Object.keys(SCOPES) as Scope[];
 
-/** How often an arm's answers match the golds of other items. */
-interface Chance {
-  /** Null if no item has another one whose gold differs. */
-  readonly estimate: Estimate | null;
-  readonly scopes: Readonly<Record<Scope, number>>;
-}
-
 interface Golds {
   readonly itemId: string;
   readonly item: ItemRecord;
@@ -145,8 +137,11 @@ function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom):
   return partners;
 }
 
-/** Scores answers against golds of up to ten random items of the same relation, else category, else language. */
-function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number): Chance {
+/**
+ * Scores answers against golds of up to ten random items of the same relation, else category, else language. The estimate is null if
+ * no item has another one whose gold differs.
+ */
+function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number) {
   const lenders = itemsOfTurns(all).filter(({ item }) => item.gold !== null);
   const pools = scopeNames.map((scope) => Map.groupBy(lenders, ({ item }) => SCOPES[scope](item)));
   const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
@@ -171,7 +166,7 @@ function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number): 
 }
 
 /** `golds of the same relation`, with the number of items for each scope if there are several. */
-function describeScopes(scopes: Chance['scopes']): string {
+function describeScopes(scopes: Readonly<Record<Scope, number>>): string {
   const names = { relation: 'of the same relation', category: 'of the same category', data: 'of any other item' };
   const used = scopeNames.filter((scope) => scopes[scope] > 0);
   const parts = used.map((scope) => (used.length > 1 ? `${names[scope]} (${scopes[scope]} items)` : names[scope]));
