@@ -38,6 +38,7 @@ it('quality is lost or gained where the interval leaves 0 out, and lost where th
 it('a ratio of times stands with its verdict where one was planned', () => {
   expect(ratioText(compared(Math.log(0.5), 0.1), 'of its time')).toBe('0.50 [0.45, 0.55] of its time');
   expect(ratioText(compared(Math.log(0.5), 1, 'undecided'), 'of its time')).toMatch(/ of its time \(undecided\)$/);
+  expect(ratioText(compared(Math.log(0.003), 0.1), 'of its time')).toBe('0.0030 [0.0027, 0.0033] of its time');
 });
 
 it('a value changes from condition to condition only where the intervals do not meet', () => {

@@ -54,7 +54,7 @@ export function ablationFigure(results: RunResults): Figure | undefined {
   const arms = data.map(({ arm }) => arm);
   const y = nameAxis('arm', arms);
   const marks = namedArmEncoding(results, arms);
-  const words = data.map(({ arm, ...value }) => `${arm} ${estimateText(value, unit)}`);
+  const words = data.map(({ arm, ...value }) => `${arm} ${estimateText(value, unit, quality.digits)}`);
   return {
     id: 'ablation',
     title: `Figure 3. ${ablationFinding(compared, against, quality)}`,

@@ -1,6 +1,6 @@
 /** Parts that figures share: estimates as data, panels, and layers of intervals. */
 import type { FigureSpec } from '../../render/figure.ts';
-import { formatNumber } from '../../render/format-number.ts';
+import { formatInterval, formatNumber } from '../../render/format-number.ts';
 import type { Estimate } from '../../store/records/estimate.ts';
 
 export const MEANS = 'Points are means, lines their 95 % intervals.';
@@ -15,9 +15,9 @@ export function estimateFields({ mean, low, high }: Pick<Estimate, 'mean' | 'low
 }
 
 /** `97.2 [95.4, 99.0] %`; without the interval if it is unknown. */
-export function estimateText({ value, low, high }: EstimateFields, unit: string): string {
-  const interval = low === null || high === null ? '' : ` [${formatNumber(low, 1)}, ${formatNumber(high, 1)}]`;
-  return `${formatNumber(value, 1)}${interval} ${unit}`;
+export function estimateText({ value, low, high }: EstimateFields, unit: string, digits = 1): string {
+  const text = low === null || high === null ? formatNumber(value, digits) : formatInterval([value, low, high], digits);
+  return `${text} ${unit}`;
 }
 
 export const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)];

@@ -118,6 +118,15 @@ it('shows what each part changes against rag, in points, and says what dki is', 
   );
 });
 
+it('tells differences in nats as finely as tables do', () => {
+  const dataset = { ...runResults.run.dataset, primaryMetric: 'goldLogProb' };
+  const lost = { ...runResults.comparisons[0]!, metric: 'goldLogProb', delta: -0.035, low: -0.041, high: -0.029 };
+  const comparisons = [{ ...lost, verdict: 'undecided' as const }];
+  const results = of('ablation', { comparisons });
+  const [figure] = reportFigures({ ...results, run: { ...results.run, dataset } });
+  expect(figure!.description).toContain('dki −0.035 [−0.041, −0.029] nats');
+});
+
 it('has the times of table 14, of all layers of the model', () => {
   const steps = { find: 1, read: 0, verify: 0, convert: 0, join: 0, import: 0, evaluate: 10 };
   const row = {

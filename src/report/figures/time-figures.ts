@@ -54,7 +54,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
     if (!isContender(results, arm) || quality === null || time === null) return [];
     return [{ arm, quality: estimateFields(quality, primary.scale), time: estimateFields(time) }];
   });
-  const { name } = primary;
+  const { name, unit, digits } = primary;
   const [low, high] = [`${name}Low`, `${name}High`];
   const data = points.map(({ arm, quality, time }) => ({
     arm,
@@ -74,13 +74,13 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   const times = points.map((point) => point.time);
   // On a linear axis all arms but the slowest would be crowded together.
   const x = logarithmic(times, population);
-  const y = quantity(`${primary.title}, ${primary.unit}`, measuredScale(points.map((point) => point.quality)), {
+  const y = quantity(`${primary.title}, ${unit}`, measuredScale(points.map((point) => point.quality)), {
     tickCount: 5,
   });
   const time = { ...x, field: 'ttftMs' };
   const quality = { ...y, field: name };
   const words = points.map(
-    ({ arm, quality, time }) => `${arm} ${estimateText(quality, primary.unit)} at ${estimateText(time, 'ms')}`,
+    ({ arm, quality, time }) => `${arm} ${estimateText(quality, unit, digits)} at ${estimateText(time, 'ms')}`,
   );
   return {
     id: 'frontier',

@@ -1,5 +1,5 @@
 import { type ItemColumn, itemRows, none, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
-import { countText, formatInterval, formatNumber, formatRatio } from '../../render/format-number.ts';
+import { countText, formatInterval, formatNumber, formatRatio, ratioDigits } from '../../render/format-number.ts';
 import type { ArmResults, Comparison, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, findComparison, prefixCacheArm, primaryArm } from '../find-arms-and-comparisons.ts';
 import { plansContrast, primaryMetric } from '../metric-display.ts';
@@ -63,7 +63,7 @@ function timeColumns(results: RunResults, shown: readonly ArmResults[], interval
     return numberColumn<ArmResults>(`ttft:${other.arm}`, heading, (arm) => {
       const found = of(arm);
       if (found === undefined) return none;
-      return textCell(intervals ? formatRatio(found) : formatNumber(Math.exp(found.delta), 2));
+      return textCell(intervals ? formatRatio(found) : formatNumber(Math.exp(found.delta), ratioDigits(found.delta)));
     });
   });
 }

@@ -1,5 +1,5 @@
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/run-results.ts';
-import { formatProbability } from '../../render/format-number.ts';
+import { formatProbability, ratioDigits } from '../../render/format-number.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
@@ -18,10 +18,11 @@ export function verdictText({ verdict, n, neededItems }: Pick<Comparison, 'verdi
 }
 
 /** A comparison of logarithms as the ratio `a ÷ b` with its interval; `scale` 100 makes it a percentage. */
-export function ratioCell(compared: Difference | undefined, scale = 1, digits = 1): Cell {
+export function ratioCell(compared: Difference | undefined, scale: 1 | 100): Cell {
   if (compared === undefined) return none;
   const { delta, low, high } = compared;
-  return estimateCell({ delta: Math.exp(delta), low: Math.exp(low), high: Math.exp(high) }, scale, digits);
+  const ratio = { delta: Math.exp(delta), low: Math.exp(low), high: Math.exp(high) };
+  return estimateCell(ratio, scale, scale === 1 ? ratioDigits(delta) : 1);
 }
 
 export const countColumns: readonly ItemColumn<Pick<Comparison, 'n' | 'users' | 'wins' | 'losses' | 'ties'>>[] = (

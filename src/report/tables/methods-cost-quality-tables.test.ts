@@ -35,6 +35,12 @@ describe('table 11', () => {
     });
     expect(shown(table, 'dki-blocks')).toMatchObject({ bytes: '1024', recomputed: '0.0', kept: '58.8' });
     expect(shown(table, 'rag')).toMatchObject({ timesRag: '–', difference: '–', kept: '100.0' });
+    const fast = { delta: Math.log(0.003), low: Math.log(0.002), high: Math.log(0.004) };
+    const comparisons = methodsRun.comparisons.map((one) =>
+      one.metric === 'ttftLogRatio' ? { ...one, ...fast } : one,
+    );
+    const ratio = shown(methodsTable({ ...methodsRun, comparisons })!, 'dki')['timesRag'];
+    expect(ratio).toBe('0.0030 [0.0020, 0.0040]');
     expect(shown(table, 'rag')).toMatchObject({ control: '–', againstRandom: '–' });
   });
 

@@ -69,7 +69,7 @@ export function methodsTable(results: RunResults): Table | undefined {
     numberColumn('firstLayers', 'tokens in the first layers', ({ tokens }) => tokens?.firstLayers),
     intervalColumn('timesQueryOnly', 'TTFT vs query only', ({ timesQueryOnly }) => estimateCell(timesQueryOnly, 1, 2)),
     intervalColumn('timesRag', 'TTFT vs RAG', ({ arm }) =>
-      ratioCell(findComparison(results, arm, baselineArm(arms)?.arm, 'ttftLogRatio'), 1, 2),
+      ratioCell(findComparison(results, arm, baselineArm(arms)?.arm, 'ttftLogRatio'), 1),
     ),
   ];
   const quality: readonly ItemColumn<Method>[] = [
