@@ -9,15 +9,19 @@ test('carry mean, interval, items and users; latency its quantiles too', () => {
   expect(some).toMatchObject({ mean: expect.closeTo(0.1, 12), n: 100, users: 20 });
   expect(some.low).toBeLessThan(0.1);
   expect(some.high).toBeGreaterThan(0.1);
-  expect(estimateLatency(items((index) => index + 1))).toMatchObject({
-    ...{ mean: 50.5, p50: 50.5, p95: expect.closeTo(95.05, 9) },
-  });
-  expect(estimateLatency([1, 90].map((value) => ({ userId: `u${value}`, value })))!.low).toBe(0);
+  const times = items((index) => index + 1);
+  const timed = estimateLatency(
+    times,
+    times.map(({ value }) => value),
+  );
+  expect(timed).toMatchObject({ mean: 50.5, p50: 50.5, p95: expect.closeTo(95.05, 9) });
+  const few = [1, 90].map((value) => ({ userId: `u${value}`, value }));
+  expect(estimateLatency(few, [1, 90])!.low).toBe(0);
   expect(Object.keys(estimateMean(items((index) => -index))!)).not.toContain('p50');
 });
 
 test('nothing observed is no estimate', () => {
-  expect([estimateShare, estimateLatency, estimateMean].map((estimate) => estimate([]))).toEqual([null, null, null]);
+  expect([estimateShare([]), estimateLatency([], []), estimateMean([])]).toEqual([null, null, null]);
 });
 
 const upTo = (n: number) => Array.from({ length: n }, (_, index) => n - index);

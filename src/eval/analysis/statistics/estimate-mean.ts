@@ -20,10 +20,10 @@ export function estimateMean(observations: Observations): Estimate | null {
   return estimate(observations, meanInterval);
 }
 
-/** `estimateMean` for durations in ms: no bound below 0, with p50 and, from 100 observations on, p95. */
-export function estimateLatency(observations: Observations): Estimate | null {
+/** `estimateMean` for durations in ms, at least 0, with p50 and p95. @param durations of the turns behind the observations */
+export function estimateLatency(observations: Observations, durations: readonly number[]): Estimate | null {
   const found = estimateMean(observations);
-  return found && { ...found, low: Math.max(0, found.low), ...quantiles(observations.map(({ value }) => value)) };
+  return found && { ...found, low: Math.max(0, found.low), ...quantiles(durations) };
 }
 
 /** Mean and 95 % interval of a score from 0 to 1. @param effect design effect. Default: the worst case */
@@ -34,7 +34,7 @@ export function estimateShare(observations: Observations, effect?: number): Esti
 /** With fewer values, fewer than five lie above p95. */
 const MIN_FOR_P95 = 100;
 
-/** p50 and p95 by linear interpolation. @see Hyndman and Fan 1996, type 7 @throws RangeError without values */
+/** p50 and, from 100 values on, p95 by linear interpolation. @see Hyndman and Fan 1996, type 7 @throws RangeError without values */
 export function quantiles(values: readonly number[]): Quantiles {
   if (values.length === 0) throw new RangeError('no quantile of no values');
   const sorted = values.toSorted((a, b) => a - b);

@@ -1,7 +1,6 @@
 import { memoize } from '../../../base/memoize.ts';
 
 /** A value or pair of values per item. Users are the sampling units: items of one user are not independent. */
-
 export interface Observation {
   readonly userId: string;
   readonly value: number;

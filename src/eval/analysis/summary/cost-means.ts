@@ -5,9 +5,10 @@ import type { Turns } from '../turns-by-arm.ts';
 import { estimateLatency } from '../statistics/estimate-mean.ts';
 import { mean, perItem } from '../statistics/observations.ts';
 
-/** Mean time, ms. */
+/** Mean time over items, ms, and quantiles over turns. */
 export function latency(turns: Turns, part: 'firstToken' | 'total'): Estimate | null {
-  return estimateLatency(perItem(turns, ({ timings }) => timings[part]));
+  const time = ({ timings }: AnsweredResult): number => timings[part];
+  return estimateLatency(perItem(turns, time), turns.map(time));
 }
 
 export function meanOver(turns: Turns, value: (turn: AnsweredResult) => number): number {
