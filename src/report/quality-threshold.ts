@@ -46,9 +46,6 @@ function unknown(kind: string, name: string, known: readonly string[], what: str
   return new BenchError('bad-option', `--fail-below: no ${kind} "${name}"${didYouMean(name, known)}`, what);
 }
 
-/** Errors of scaling and adding: 100 × 0.58 is less than 58. */
-const ROUNDING = 1e-9;
-
 /** One line that says why a run misses a threshold; null if it meets it, or did not run its arms. */
 export function missedThreshold({ run, arms }: RunResults, threshold: QualityThreshold): string | null {
   const { text, arm, sign, other, amount } = threshold;
@@ -63,7 +60,8 @@ export function missedThreshold({ run, arms }: RunResults, threshold: QualityThr
   if (missing !== undefined) return `${run.name}, threshold ${text}: ${metric.label} of ${missing} was not measured`;
   const [value, base = 0] = values as [number, number?];
   const surplus = value - base - amount;
-  if ((sign === '>=' ? surplus : -surplus) >= -ROUNDING) return null;
+  // 100 × 0.58 is less than 58.
+  if ((sign === '>=' ? surplus : -surplus) >= -1e-9) return null;
   const shown = compared.map((name, index) => `${name} ${formatNumber(values[index]!, metric.digits)}`).join(', ');
   return `${run.name} misses the threshold ${text}: ${metric.label}, ${metric.unit}: ${shown}`;
 }

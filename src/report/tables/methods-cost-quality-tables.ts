@@ -35,8 +35,7 @@ export function baselineMean(results: RunResults, { arm, metrics }: ArmResults):
   const [own, text] = [primary.of(metrics), primary.of(baseline?.metrics ?? {})];
   if (own === null || text === null || primary.unit !== '%') return undefined;
   const compared = findComparison(results, arm, baseline!.arm, primary.name);
-  const onFewer = compared?.n === own.n ? own.mean - compared.delta : 0;
-  const mean = own.n === text.n ? text.mean : onFewer;
+  const mean = own.n === text.n ? text.mean : compared?.n === own.n ? own.mean - compared.delta : 0;
   return mean < 1e-9 ? undefined : mean;
 }
 

@@ -43,6 +43,16 @@ it('pass where nobody answers, and fail where somebody does', () => {
   expect(controls([rag, none, wrong], both).status).toBe('failed');
 });
 
+it('state an excess that fails, also with two users', () => {
+  const ofTwo = (right: number) =>
+    controls(
+      [rag, none],
+      closed('none', 60, right).map((turn, place) => ({ ...turn, userId: `u-${place % 2}` })),
+    );
+  const least = Math.round(0.6 * Number.parseFloat(ofTwo(0).detects!));
+  expect([least - 1, least].map((right) => ofTwo(right).status)).toEqual(['passed', 'failed']);
+});
+
 it('forgive a guess that is as often right for other items, and fail for the same rate where it is not', () => {
   // "Oslo" to everybody is right for five of forty, and so it is for everybody else.
   const guess = controls([rag, none], closed('none', 80, 0, { answer: 'Oslo.' }), { metrics: byContains });

@@ -4,8 +4,7 @@ import type { AnsweredResult, ItemRecord } from '../../../store/records/turn-rec
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { textMetric, type TextMetric } from '../metrics/text-metrics-by-name.ts';
 import { estimateShare } from '../statistics/estimate-mean.ts';
-import { clopperPearson } from '../statistics/intervals.ts';
-import { perItem } from '../statistics/observations.ts';
+import { type Observation, perItem } from '../statistics/observations.ts';
 import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { spacedForm } from '../../../data/normalise-text.ts';
@@ -57,26 +56,26 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
     const closed = turnsOfArm(answered, name).filter(isClosed);
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });
-  const [few, enough] = [true, false].map((isFew) => byArm.filter(({ items }) => items < MIN_ITEMS === isFew));
   const { name: metric, score } = textMetric(metrics.primary.name, metrics.version);
   const percent = (share: number): string => (100 * share).toFixed(1);
-  const results = enough!.flatMap(({ name, closed }) => {
+  const results = byArm.flatMap(({ name, closed, items }) => {
     const { estimate: chance, scopes } = chanceRate(answered, closed, score, seed);
-    if (chance === null) return [];
+    if (chance === null || items < MIN_ITEMS) return [];
     const own = ({ item, answer }: AnsweredResult): number =>
       score(answer.text, [item.gold!, ...item.acceptedAnswers], item.language);
-    const rate = estimateShare(perItem(closed, own))!;
+    const scored = perItem(closed, own);
+    const rate = estimateShare(scored)!;
     const interval = `[${percent(chance.low)}, ${percent(chance.high)}]`;
     const byChance = `by chance ${percent(chance.mean)} ${interval} (${describeScopes(scopes)})`;
     const text = `${name} ${percent(rate.mean)} % of ${rate.n} closed items, ${byChance}`;
-    return [{ fails: rate.low > chance.mean + TOLERANCE, text, excess: leastExcess(chance.mean, rate.n) }];
+    return [{ fails: rate.low > chance.mean + TOLERANCE, text, excess: leastExcess(chance.mean, scored) }];
   });
   const by = metric === metrics.primary.name ? '' : `, by ${metric}`;
   const evidence = results.map(({ text }) => text).join('; ') + by;
   if (results.some(({ fails }) => fails)) return decided('negative controls', false, evidence);
-  const [lacking] = few!;
-  if (lacking !== undefined) {
-    return undecided('negative controls', `${lacking.name} has ${lacking.items} closed items, ${MIN_ITEMS} needed`);
+  const few = byArm.find(({ items }) => items < MIN_ITEMS);
+  if (few !== undefined) {
+    return undecided('negative controls', `${few.name} has ${few.items} closed items, ${MIN_ITEMS} needed`);
   }
   if (results.length < byArm.length) {
     return undecided('negative controls', 'all items have one gold, so chance cannot be computed');
@@ -86,10 +85,14 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   return decided('negative controls', true, evidence, detects);
 };
 
-/** The least excess over chance, as a share, that fails the check if the scores of `n` items are 0 or 1 and independent. */
-function leastExcess(chance: number, n: number): number {
-  for (let right = Math.ceil(chance * n); right <= n; right++) {
-    if (clopperPearson(right, n).low > chance + TOLERANCE) return right / n - chance;
+/** The least excess over chance, as a share, that fails the check if so many items score 1, evenly over users, and the others 0. */
+function leastExcess(chance: number, items: readonly Observation[]): number {
+  const byUser = [...Map.groupBy(items, ({ userId }) => userId).values()];
+  const evenly = byUser.flatMap((own) => own.map(({ userId }, place) => ({ userId, place })));
+  evenly.sort((a, b) => a.place - b.place);
+  for (let right = Math.ceil(chance * items.length); right <= items.length; right++) {
+    const scores = evenly.map(({ userId }, index) => ({ userId, value: Number(index < right) }));
+    if (estimateShare(scores)!.low > chance + TOLERANCE) return right / items.length - chance;
   }
   return 1 - chance;
 }
