@@ -72,13 +72,15 @@ export class ConversationLog {
     const text = normalise(memory.content);
     const mentions = ({ memoryIds, content }: ConversationRow): boolean =>
       memoryIds?.includes(memory.memoryId) === true || (text !== '' && normalise(content).includes(text));
-    return this.#database.transaction(() => {
+    const deleted = this.#database.transaction(() => {
       const bySession = Map.groupBy(this.#conversations.getByUser(userId, this.#runId), ({ sessionId }) => sessionId);
       const affected = [...bySession.values()].flatMap(turns).filter((turn) => turn.some(mentions));
       const ids = affected.flat().map(({ id }) => id);
       this.#conversations.delete(ids);
       return ids.length;
     });
+    this.#database.emptyLog();
+    return deleted;
   }
 
   /** Writes messages from before the first turn. */

@@ -48,13 +48,6 @@ export class ArmRegistry {
     return [...new Set(this.#definitions.map(exampleName))];
   }
 
-  get summaries(): readonly { readonly name: string; readonly summary: string }[] {
-    return this.names.map((name) => {
-      const definition = this.#definitions.find((candidate) => exampleName(candidate) === name)!;
-      return { name, summary: ownTraits(definition, definition.argument?.example ?? null, 1, {}).summary };
-    });
-  }
-
   /** The mark of an arm in figures; undefined for an unknown name. */
   mark(name: string): Mark | undefined {
     const found = this.#find(name);
