@@ -8,7 +8,11 @@ function summed(wins: number, losses: number) {
   for (let k = 1; k <= all; k++) terms.push((terms[k - 1]! * (all - k + 1)) / k);
   const fewer = Math.min(wins, losses);
   const below = terms.slice(0, fewer).reduce((sum, term) => sum + term, 0);
-  return { exact: Math.min(1, 2 * (below + terms[fewer]!)), midP: 2 * below + terms[fewer]! };
+  // Twice the terms below, and half of that of the counts seen, on each side; a tie has one such term.
+  return {
+    exact: Math.min(1, 2 * (below + terms[fewer]!)),
+    midP: 2 * below + terms[fewer]! / (wins === losses ? 2 : 1),
+  };
 }
 
 test.each([
@@ -24,9 +28,10 @@ test.each([
   expect(midP).toBeCloseTo(summed(wins, losses).midP, 12);
 });
 
-test('values by hand: 1 and 7 of 8; no item that differs', () => {
+test('values by hand: 1 and 7 of 8; a tie of 2; no item that differs', () => {
   // (1 + 8) ÷ 256 on each side; half of the 8 ÷ 256 less.
   expect(mcnemar(1, 7).exact).toBeCloseTo(18 / 256, 12);
   expect(mcnemar(1, 7).midP).toBeCloseTo(10 / 256, 12);
+  expect(mcnemar(1, 1).midP).toBeCloseTo(0.75, 12);
   expect(mcnemar(0, 0)).toEqual({ exact: 1, midP: 1 });
 });
