@@ -47,7 +47,7 @@ export function commandConfig(config: BenchConfig, run: RunRecord): BenchConfig 
   }
   const begun: Readonly<Record<string, unknown>> = { ...settings, arms: arms.map(({ name }) => name) };
   const restored = stored(given).flatMap((key) => (key in begun ? [[key, begun[key]]] : []));
-  const options = { ...config, ...Object.fromEntries(restored) };
+  const options = { ...config, ...(Object.fromEntries(restored) as Partial<BenchConfig>) };
   return { ...options, model: modelToOpen(options, run) ?? config.model, given: [...config.given, ...given] };
 }
 
