@@ -258,6 +258,17 @@ describe('a chat', () => {
     expect(states(kvStore)).toBe(1);
   });
 
+  it('goes on without a turn whose memory another chat of the user forgot during it', async () => {
+    await using room = await open('una', 'rag');
+    await using other = await open('una', 'rag', {}, 'another');
+    await said(room, '/remember My cat is called Zorin.');
+    let forgotten: Promise<unknown> | undefined;
+    await room.ask('What is my cat called?', { onText: () => void (forgotten ??= other.forget('m1')) });
+    await forgotten;
+    const { promptInfo } = await room.ask('What is it called?');
+    expect(promptInfo.historyMessages).toEqual([]);
+  });
+
   it('retrieves what was told in another chat of the user meanwhile', async () => {
     await using one = await open('jon', 'rag');
     await using two = await open('jon', 'rag');

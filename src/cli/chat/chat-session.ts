@@ -80,7 +80,11 @@ export class ChatSession implements AsyncDisposable {
     const { memories, log } = this.#parts;
     // A turn that fails may have overwritten the previous turn's KV in the engine session.
     this.#last = undefined;
-    await memories.refresh((memoryId) => this.#dropKv(memoryId));
+    await memories.refresh((memoryId) => {
+      // A turn that ran meanwhile may have used it.
+      log.forget(userId, { memoryId, content: '' });
+      return this.#dropKv(memoryId);
+    });
     const history = log.history(sessionId);
     const given = await this.#memoriesForTurn(query, history);
     const response = await this.#system.chat({ query, sessionId, userId, history, ...given, ...hooks });

@@ -87,12 +87,8 @@ export class UserMemories {
   async remove(memoryId: string, kvEntries: number): Promise<void> {
     await this.#keeper.remove(this.#sessionId, memoryId, this.#userId);
     this.#loaded.delete(memoryId);
-    this.#audit.log({
-      action: 'memory_remove',
-      sessionId: this.#sessionId,
-      memoryIds: [memoryId],
-      metadata: { kvEntries },
-    });
+    const about = { sessionId: this.#sessionId, memoryIds: [memoryId], metadata: { kvEntries } };
+    this.#audit.log({ action: 'memory_remove', ...about });
   }
 
   #storedIds(): ReadonlySet<string> {
