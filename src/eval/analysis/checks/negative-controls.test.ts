@@ -24,8 +24,8 @@ function closed(
   const { answer = 'Nothing.', relation = 'town', values = towns, changes = {} } = more;
   return Array.from({ length: items }, (_, item) => {
     const gold = values[item % values.length]!;
-    const place = { itemId: `${relation ?? 'any'}-${item}`, userId: `u-${item % 8}` };
-    const answered = { item: { gold, relation }, answer: { text: item < right ? gold : answer } };
+    const place = { itemId: `${changes.item?.answerPrefix ?? relation ?? 'any'}-${item}`, userId: `u-${item % 8}` };
+    const answered = { item: { ...changes.item, gold, relation }, answer: { text: item < right ? gold : answer } };
     return changedTurn(arm, { ...changes, ...answered, observed: { closed: true } }, place);
   });
 }
@@ -44,10 +44,12 @@ it('pass where nobody answers, and fail where somebody does', () => {
 });
 
 it('state an excess that fails, also with two users', () => {
+  // Each gold once, so that no right answer is right for another item.
+  const places = Array.from({ length: 60 }, (_, place) => `Place ${place} Street`);
   const ofTwo = (right: number) =>
     controls(
       [rag, none],
-      closed('none', 60, right).map((turn, place) => ({ ...turn, userId: `u-${place % 2}` })),
+      closed('none', 60, right, { values: places }).map((turn, place) => ({ ...turn, userId: `u-${place % 2}` })),
     );
   const least = Math.round(0.6 * Number.parseFloat(ofTwo(0).detects!));
   expect([least - 1, least].map((right) => ofTwo(right).status)).toEqual(['passed', 'failed']);
@@ -59,6 +61,23 @@ it('forgive a guess that is as often right for other items, and fail for the sam
   expect(line(guess)).toMatch(/^passed: none 12\.5 %/);
   // A quarter of the items are known to the arm, and to nobody by chance.
   expect(controls([rag, none], closed('none', 80, 20), { metrics: byContains }).status).toBe('failed');
+});
+
+it('forgive a guess at questions with few golds, and fail for as many right answers that are no guess', () => {
+  // "Two" is right for every second count.
+  const counts = (right: number, answer: string) => [
+    ...closed('none', 40, 0),
+    ...closed('none', 20, right, {
+      answer,
+      values: ['two', 'three'],
+      changes: { item: { answerPrefix: 'The number is' } },
+    }),
+  ];
+  const guess = controls([rag, none], counts(0, 'Two.'), { metrics: byContains });
+  expect(line(guess)).toMatch(
+    /^passed: none 16\.7 % of 60 closed items, .*behind the same answer prefix \(20 items\), of the same relation \(40 items\)/,
+  );
+  expect(controls([rag, none], counts(20, ''), { metrics: byContains }).status).toBe('failed');
 });
 
 it('take golds of one relation, and say where they had to take others', () => {

@@ -59,7 +59,7 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   const { name: metric, score } = textMetric(metrics.primary.name, metrics.version);
   const percent = (share: number): string => (100 * share).toFixed(1);
   const results = byArm.flatMap(({ name, closed, items }) => {
-    const { estimate: chance, scopes } = chanceRate(answered, closed, score, seed);
+    const { estimate: chance, shared, scopes } = chanceRate(answered, closed, score, seed);
     if (chance === null || items < MIN_ITEMS) return [];
     const own = ({ item, answer }: AnsweredResult): number =>
       score(answer.text, [item.gold!, ...item.acceptedAnswers], item.language);
@@ -68,7 +68,7 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
     const interval = `[${percent(chance.low)}, ${percent(chance.high)}]`;
     const byChance = `by chance ${percent(chance.mean)} ${interval} (${describeScopes(scopes)})`;
     const text = `${name} ${percent(rate.mean)} % of ${rate.n} closed items, ${byChance}`;
-    return [{ fails: rate.low > chance.mean + TOLERANCE, text, excess: leastExcess(chance.mean, scored) }];
+    return [{ fails: rate.low > chance.mean + TOLERANCE, text, excess: leastExcess(chance.mean, shared, scored) }];
   });
   const by = metric === metrics.primary.name ? '' : `, by ${metric}`;
   const evidence = results.map(({ text }) => text).join('; ') + by;
@@ -85,14 +85,18 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   return decided('negative controls', true, evidence, detects);
 };
 
-/** The least excess over chance, as a share, that fails the check if so many items score 1, evenly over users, and the others 0. */
-function leastExcess(chance: number, items: readonly Observation[]): number {
+/**
+ * The least excess over chance, as a share, that fails the check if so many items score 1, evenly over users, and the others 0.
+ * @param shared the share of other items for which a right answer is right, too
+ */
+function leastExcess(chance: number, shared: number, items: readonly Observation[]): number {
   const byUser = [...Map.groupBy(items, ({ userId }) => userId).values()];
   const evenly = byUser.flatMap((own) => own.map(({ userId }, place) => ({ userId, place })));
   evenly.sort((a, b) => a.place - b.place);
   for (let right = Math.ceil(chance * items.length); right <= items.length; right++) {
     const scores = evenly.map(({ userId }, index) => ({ userId, value: Number(index < right) }));
-    if (estimateShare(scores)!.low > chance + TOLERANCE) return right / items.length - chance;
+    const share = right / items.length;
+    if (estimateShare(scores)!.low > chance + shared * share + TOLERANCE) return share - chance;
   }
   return 1 - chance;
 }
@@ -100,8 +104,9 @@ function leastExcess(chance: number, items: readonly Observation[]): number {
 /** An answer is scored against the golds of at most so many other items. */
 const MAX_PARTNERS = 10;
 
-/** What other items must share with an item, narrowest first; null if the item names no relation. */
+/** What other items must share with an item, narrowest first; null if the item has none. */
 const SCOPES = {
+  form: ({ language, answerPrefix }: ItemRecord) => (answerPrefix === null ? null : `${language} ${answerPrefix}`),
   relation: ({ language, relation }: ItemRecord) => (relation === null ? null : `${language} ${relation}`),
   category: ({ language, category }: ItemRecord) => `${language} ${category}`,
   data: ({ language }: ItemRecord) => language,
@@ -126,28 +131,25 @@ function itemsOfTurns(turns: Turns): Golds[] {
   });
 }
 
+/** Whether neither has a gold that contains one of the other's. */
 function areApart(a: Golds, b: Golds): boolean {
   return !a.forms.some((one) => b.forms.some((other) => one.includes(other) || other.includes(one)));
 }
 
-/** Draws up to `MAX_PARTNERS` other items with golds that do not contain the item's golds, or the reverse. */
-function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom): Golds[] {
-  const partners: Golds[] = [];
-  for (const other of random.inRandomOrder(pool)) {
-    if (other.itemId !== own.itemId && areApart(own, other)) partners.push(other);
-    if (partners.length === MAX_PARTNERS) break;
-  }
-  return partners;
+/** Draws up to `MAX_PARTNERS` other items, also with the same gold; none if all have it, since chance and knowledge are the same then. */
+function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom): readonly Golds[] {
+  if (!pool.some((other) => areApart(own, other))) return [];
+  return [...random.inRandomOrder(pool.filter(({ itemId }) => itemId !== own.itemId))].slice(0, MAX_PARTNERS);
 }
 
 /**
- * Scores answers against golds of up to ten random items of the same relation, else category, else language. The estimate is null if
- * no item has another one whose gold differs.
+ * Scores answers against golds of up to ten random items whose answers begin alike ("The number is"), else of the same relation, else
+ * category, else language. The estimate is null if no item has another one whose gold differs.
  */
 function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number) {
   const lenders = itemsOfTurns(all).filter(({ item }) => item.gold !== null);
   const pools = scopeNames.map((scope) => Map.groupBy(lenders, ({ item }) => SCOPES[scope](item)));
-  const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
+  const scopes: Record<Scope, number> = { form: 0, relation: 0, category: 0, data: 0 };
   const partners = new Map<string, readonly Golds[]>();
   const random = new SeededRandom(seed);
   for (const own of itemsOfTurns(turns)) {
@@ -160,17 +162,25 @@ function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number) {
       break;
     }
   }
-  const rate = ({ itemId, item, answer }: AnsweredResult): number | null => {
+  const rightFor = (text: string, { itemId, item }: AnsweredResult): number | null => {
     const others = partners.get(itemId);
     if (others === undefined) return null;
-    return others.reduce((sum, { texts }) => sum + score(answer.text, texts, item.language), 0) / others.length;
+    return others.reduce((sum, { texts }) => sum + score(text, texts, item.language), 0) / others.length;
   };
-  return { estimate: estimateShare(perItem(turns, rate)), scopes };
+  const estimate = (textOf: (turn: AnsweredResult) => string) =>
+    estimateShare(perItem(turns, (turn) => rightFor(textOf(turn), turn)));
+  const shared = estimate(({ item }) => item.gold!)?.mean ?? 0;
+  return { estimate: estimate(({ answer }) => answer.text), shared, scopes };
 }
 
 /** `golds of the same relation`, with the number of items for each scope if there are several. */
 function describeScopes(scopes: Readonly<Record<Scope, number>>): string {
-  const names = { relation: 'of the same relation', category: 'of the same category', data: 'of any other item' };
+  const names = {
+    form: 'behind the same answer prefix',
+    relation: 'of the same relation',
+    category: 'of the same category',
+    data: 'of any other item',
+  };
   const used = scopeNames.filter((scope) => scopes[scope] > 0);
   const parts = used.map((scope) => (used.length > 1 ? `${names[scope]} (${scopes[scope]} items)` : names[scope]));
   return `golds ${parts.join(', ')}`;
