@@ -182,10 +182,7 @@ export async function cellsSelfTest(
   const right = await scored(toState(text, layout));
   const planted = compareScores(right, await scored(toState(shifted, layout)));
   return {
-    oneBlock:
-      lastExactCut(engine.capabilities, header.length) === header.length
-        ? await oneBlock(engine, scoring, { header, lines: lines.slice(0, 1), suffix, continuation }, options)
-        : null,
+    oneBlock: await oneBlock(engine, scoring, { header, lines, suffix, continuation }, options),
     noise: { firstKeys: cut.firstKeys, deeper: Math.max(cut.keys, cut.values) },
     recomputed: Math.max(recomputed.keys, recomputed.values),
     shift: engine.capabilities.shift ? await shiftedByEngine(scoring, cells, { ...parts, suffix }, options) : null,
@@ -198,26 +195,32 @@ async function readCells(session: EngineSession, options: CallOptions): Promise<
   return float64Cells(state);
 }
 
-/** Compares one memory, joined as a block behind its header, with the same text evaluated whole. */
+/**
+ * Compares the memories, joined as one block behind the header, with the same text evaluated whole. Header and block end where a
+ * cut changes no bit; null if no such place is between them.
+ */
 async function oneBlock(
   { capabilities }: Engine,
   session: EngineSession,
   { header, lines, suffix, continuation }: PromptInParts,
   options: CallOptions,
-): Promise<ReturnType<typeof compareScores>> {
-  const block = lines.flat();
+): Promise<ScoreDifference | null> {
+  const text = [...header, ...lines.flat()];
+  const middle = lastExactCut(capabilities, header.length);
+  const end = lastExactCut(capabilities, text.length);
+  if (middle === 0 || end === middle) return null;
+  const rest = [...text.slice(end), ...suffix];
   await session.clear(options);
-  const whole = await session.score([...header, ...block, ...suffix], continuation, options);
+  const whole = await session.score([...text, ...suffix], continuation, options);
   await session.clear(options);
-  await session.evaluate(header, options);
-  await session.evaluate(block, options);
-  const end = header.length + block.length;
-  using first = await session.exportCells({ start: 0, end: header.length }, options);
-  using second = await session.exportCells({ start: header.length, end }, options);
-  const placement = { block: second, position: header.length, alpha: 1 };
+  await session.evaluate(text.slice(0, middle), options);
+  await session.evaluate(text.slice(middle, end), options);
+  using first = await session.exportCells({ start: 0, end: middle }, options);
+  using second = await session.exportCells({ start: middle, end }, options);
+  const placement = { block: second, position: middle, alpha: 1 };
   using joined = kvOperations.join(first, [placement], { rotary: capabilities.cells!.rotary });
   await session.importCells(joined, options);
-  return compareScores(whole, await session.score(suffix, continuation, options));
+  return compareScores(whole, await session.score(rest, continuation, options));
 }
 
 /** Erases the first block, so that the engine moves the others, and compares their keys with plain rotation. */
