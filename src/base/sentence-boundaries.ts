@@ -62,17 +62,21 @@ export function firstSentence(text: string, sentences = 1): string {
   return text.slice(0, end).trim();
 }
 
-/** The number of sentences, at least one. */
-export function countSentences(text: string): number {
-  let count = 0;
+/** The sentences of a complete text, trimmed; what has no letter or digit is none. */
+export function splitSentences(text: string): string[] {
+  const sentences: string[] = [];
   let rest = text.trim();
   while (WORD_CHARACTER.test(rest)) {
-    count++;
-    const end = sentenceEnd(rest, true);
-    if (end === undefined) break;
+    const end = sentenceEnd(rest, true) ?? rest.length;
+    sentences.push(rest.slice(0, end));
     rest = rest.slice(end).trim();
   }
-  return Math.max(1, count);
+  return sentences;
+}
+
+/** The number of sentences, at least one. */
+export function countSentences(text: string): number {
+  return Math.max(1, splitSentences(text).length);
 }
 
 /** The start of an unfinished text that stays in its first sentence when more text follows. */

@@ -68,6 +68,8 @@ test.each<[answer: string, gold: string, setting: Partial<AnswerSetting>, expect
   ['Rex, Dubois and Turin.', 'Turin', { bystanders: ['Rex', 'Dubois'] }, 0],
   ['Your sister lives in Turin with Rex.', 'Turin', { bystanders: ['Rex', 'Dubois'] }, 1],
   ['Your sister lives in Turin with Rex.', 'Turin', { bystanders: ['Rex'] }, 1],
+  ["I'm sorry, but I don't know.", "I don't know", {}, 1],
+  ['Turin.', "I don't know", {}, 0],
   ['You cannot eat peanuts.', 'peanuts', {}, 0],
   ['You cannot eat peanuts.', 'peanuts', { evidenceTexts: ["I can't eat peanuts, they make me ill."] }, 1],
   ['You cannot eat peanuts.', 'peanuts', { query: 'What can I not eat?' }, 1],

@@ -1,6 +1,6 @@
 import { countSentences, firstSentence } from '../../../base/sentence-boundaries.ts';
 import { type Span, findSpans, type Word, splitWords, splitWordsVersion1 } from '../../../data/split-words.ts';
-import { isAbstention } from './abstention.ts';
+import { isAbstention } from '../../../data/abstention.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 import { hasNegation, isNegated } from './negation.ts';
 import { exactMatch, squadExactMatch } from './text-overlap.ts';
@@ -74,16 +74,14 @@ export function contains(answer: string, golds: readonly string[], setting: Answ
   const { unknownAnswer, language, version } = setting;
   const cut = wordSplitter(setting);
   const equals = version === 1 ? squadExactMatch : exactMatch;
+  const declines = (text: string): boolean => isAbstention(text, unknownAnswer, language);
   const hit = golds.some((gold) => {
+    if (declines(gold)) return declines(answer);
     const words = cut(gold);
     // A gold such as "?!" has no words.
     if (words.length === 0) return equals(answer, [gold], language) === 1;
     const sentence = firstSentence(answer, countSentences(gold));
-    return (
-      !isAbstention(sentence, unknownAnswer, language) &&
-      findSpans(cut(sentence), words).length > 0 &&
-      sentenceHit(sentence, golds, setting)
-    );
+    return !declines(sentence) && findSpans(cut(sentence), words).length > 0 && sentenceHit(sentence, golds, setting);
   });
   return hit ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 import { evidenceIsKnown } from '../../../data/dataset.ts';
 import { containsTokens, normalise, splitTokens } from '../../../data/normalise-text.ts';
 import type { FunnelStage, Scores, WrongClass } from '../../../store/records/turn-record.ts';
-import { isAbstention } from './abstention.ts';
+import { isAbstention } from '../../../data/abstention.ts';
 import { type AnswerSetting, contains } from './contains.ts';
 import { locomoF1 } from './locomo-f1.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
