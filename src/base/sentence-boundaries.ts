@@ -38,10 +38,14 @@ const STARTERS = words(
     'is are was no not yes user assistant according based note',
 );
 
+/** Courtesies that open an answer; they belong to the sentence behind them. */
+const COURTESIES =
+  /^(?:[^\p{L}\p{N}]*(?:sure(?: thing)?|of course|certainly|absolutely|okay|ok|great question|(?:hello|hi|hey)(?: there| \p{Lu}\p{L}+)?|(?:i['’]?m |i am )?(?:so |very )?sorry|i apologi[sz]e|好的?|当然(?:可以)?|没问题|[你您]好|(?:很|非常)?抱歉|对不起|不好意思)[!.。！]+(?=\s|\p{Script=Han}))+/iu;
+
 /**
  * The index after the first sentence of an English or Chinese text, found by rules. Undefined if there is no second sentence, or
  * if only later text can tell. A sentence ends at a line break, except after a colon or comma; after `。`, `！` and `？` as soon as
- * something else follows; and after `.`, `!` and `?` before white space. The points of `Dr.`, `e.g.` and `4.5` never end one; those of
+ * something else follows; and after `.`, `!` and `?` before white space, but not after an opening courtesy ("Sure!"). The points of `Dr.`, `e.g.` and `4.5` never end one; those of
  * `J.`, `U.S.`, `a.m.`, `Inc.`, `…` and list numbers do only if the next word begins a sentence.
  *
  * @param isWhole no text will be appended, so that the last word is complete
@@ -86,8 +90,9 @@ export function surelyFirstSentence(text: string): string {
 
 /** The first end of a sentence, or the first place that may turn out to be one. */
 function firstEnd(text: string, isWhole: boolean): { readonly end: number; readonly isOver: boolean } | undefined {
-  const start = text.search(WORD_CHARACTER);
-  if (start === -1) return undefined;
+  const opening = COURTESIES.exec(text)?.[0].length ?? 0;
+  const start = opening + text.slice(opening).search(WORD_CHARACTER);
+  if (start < opening) return undefined;
   for (let at = start; at < text.length; at++) {
     const isBreak = LINE_BREAK.test(text[at]!);
     if (!isBreak && !MARKS.includes(text[at]!)) continue;
