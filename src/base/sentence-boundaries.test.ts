@@ -102,13 +102,37 @@ describe('the first sentence', () => {
   });
 
   it('does not end after a courtesy that opens it', () => {
-    const texts = ['Sure! In Lyon. Yes.', "I'm sorry. It is Rex. Yes.", 'Hi Ann! Of course. Rex. Yes.', '好的！在里昂。是的。'];
-    expect(texts.map((text) => firstSentence(text))).toEqual(texts.map((text) => text.replace(/ ?(?:Yes\.|是的。)$/u, '')));
+    const texts = [
+      'Sure! In Lyon. Yes.',
+      "I'm sorry. It is Rex. Yes.",
+      'Hi Ann! Of course. Rex. Yes.',
+      '好的！在里昂。是的。',
+    ];
+    expect(texts.map((text) => firstSentence(text))).toEqual(
+      texts.map((text) => text.replace(/ ?(?:Yes\.|是的。)$/u, '')),
+    );
     expect(['Sure!', 'Sure! ', '好的。'].map((text) => sentenceEnd(text))).toEqual([undefined, undefined, undefined]);
   });
 
   it('ends at the same place however much text has arrived', () => {
-    const unit = fc.constantFrom('Dr', 'a.m', 'Lyon', 'Sure', '好的', 'J', '。', '.', ' ', '"', 'You', '5', '里', '…', 'etc', '!');
+    const unit = fc.constantFrom(
+      'Dr',
+      'a.m',
+      'Lyon',
+      'Sure',
+      '好的',
+      'J',
+      '。',
+      '.',
+      ' ',
+      '"',
+      'You',
+      '5',
+      '里',
+      '…',
+      'etc',
+      '!',
+    );
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 14 }), (text) => {
         const ends = Array.from({ length: text.length }, (_, index) => sentenceEnd(text.slice(0, index + 1)));

@@ -31,6 +31,8 @@ test.each([
   ['I am not sure, but your dentist is Dubois.', 1],
   ['You see not only Dubois.', 1],
   ["Don't forget Dubois.", 1],
+  ["If I'm not mistaken it is Dubois.", 1],
+  ['It is not Moreau or Dubois.', 0],
 ])('%j holds Dubois: %i', (answer, expected) => {
   expect(contains(answer, ['Dubois'], english)).toBe(expected);
 });
@@ -89,6 +91,11 @@ test.each([
   ['对不起，你住在都灵。', '都灵', 1],
   ['你现在住在都灵，不过很快要搬走。', '都灵', 1],
   ['我不知道是不是都灵。', '都灵', 0],
+  ['你不得不去都灵。', '都灵', 1],
+  ['你的未婚夫住在都灵。', '都灵', 1],
+  ['你沒有住在都灵。', '都灵', 0],
+  ['你对花生不过敏。', '花生', 0],
+  ['你对花生过敏。', '花生', 1],
   ['你住在奥斯陆。都灵。', '都灵', 0],
   ['门的密码是４８２１。', '4821', 1],
   ['门的密码是48210。', '4821', 0],
