@@ -1,22 +1,16 @@
-import { type KnownLanguage, knownLanguage, type Language } from '../base/language.ts';
+import { knownLanguage, type Language } from '../base/language.ts';
 import { splitSentences } from '../base/sentence-boundaries.ts';
 import { normalise } from './normalise-text.ts';
-
-interface RefusalRules {
-  /** What may come before a refusal: an apology, or what the answer is based on. */
-  readonly opening: RegExp;
-  readonly refusals: readonly RegExp[];
-  /** Words by which an answer takes its refusal back. */
-  readonly hedge: RegExp;
-  /** A sentence that asks the user for more. */
-  readonly request: RegExp;
-}
 
 const NOT = "(?:(?:do|did|have|has|is|was|were|are|can|could)(?: not|n'?t)|can(?:no|')t|never|have never)";
 const NOTICED = '(?:mention|specif|stat|provid|disclos|shar|said|say|indicat|contain|includ|reveal)\\p{L}*';
 const RECORD = '(?:information|info|mention|records?|memory|memories|data|details?|context|evidence|access)';
 
-const rules: Readonly<Record<KnownLanguage, RefusalRules>> = {
+/**
+ * `opening`: an apology, or what the answer is based on. `hedge`: takes the refusal back. `request`: a sentence that asks the user
+ * for more.
+ */
+const rules = {
   en: {
     opening:
       /^(?:(?:(?:i'?m |i am )?(?:very |so |really )?(?:sorry|afraid)|i apologi[sz]e|unfortunately|hmm|as an? (?:ai|language)[^,]*|(?:based on|according to|from) [^,]*)[,.!]? (?:but )?)+/u,

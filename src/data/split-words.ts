@@ -1,5 +1,6 @@
 import { type KnownLanguage, knownLanguage, type Language } from '../base/language.ts';
 import { memoizeTexts } from '../base/memoize.ts';
+import { unifyNumbers } from './number-wordings.ts';
 
 /** A word, and the number of its clause in the text. */
 export interface Word {
@@ -44,13 +45,6 @@ export const unspacedCharacter =
   /(?=\p{L})[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
 const HAN = /\p{Script=Han}/gu;
 
-const UNIT_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/(?<=\p{N} )(?:dollars?)(?!\p{L})/gu, '$'],
-  [/(?<=\p{N} )(?:euros?)(?!\p{L})/gu, '€'],
-  [/(?<=\p{N} )(?:percent|per cent)(?!\p{L})/gu, '%'],
-  [/(?<=\p{N} )(?:degrees?)(?!\p{L})/gu, '°'],
-];
-
 function plainOne(text: string): string {
   return text
     .normalize('NFKC')
@@ -59,7 +53,7 @@ function plainOne(text: string): string {
     .replaceAll(/(?<=\d),(?=\d{3}(?!\d))/gu, '');
 }
 
-function plain(text: string): string {
+function plain(text: string, language: Language): string {
   const lower = text
     // Else NFKC would turn "10²" into 102, and "1½" into eleven halves.
     .replaceAll(/(?<=\p{N})(?=\p{No})/gu, ' ')
@@ -69,10 +63,12 @@ function plain(text: string): string {
     .replaceAll('’', "'")
     .replaceAll('⁄', '/')
     .replaceAll(/[\u2010-\u2013\u2212]/gu, '-')
-    .replaceAll(/(?<![\p{N}.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d)/gu, (number) => number.replaceAll(',', ''))
-    // Currency signs go after the number: "$5" becomes "5 $".
-    .replaceAll(/(-?)(?<!\p{N})(\p{Sc})(-?\.?\p{N}[\p{N}.,]*(?<=\p{N}))/gu, ' $1$3 $2 ');
-  return UNIT_WORDS.reduce((form, [word, unit]) => form.replaceAll(word, unit), lower);
+    .replaceAll(/(?<![\p{N}.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d)/gu, (number) => number.replaceAll(',', ''));
+  return (
+    unifyNumbers(lower, knownLanguage(language))
+      // Currency signs go after the number: "$5" becomes "5 $".
+      .replaceAll(/(-?)(?<!\p{N}|\p{N} )(\p{Sc}) ?(-?\.?\p{N}[\p{N}.,]*(?<=\p{N}))/gu, ' $1$3 $2 ')
+  );
 }
 
 /** Normalises the zeros of a decimal: "1.50" is "1.5", "1.0" is "1", ".5" is "0.5". Other words are unchanged. */
@@ -116,7 +112,7 @@ export const splitWordsVersion1: SplitWords = (text, language) => {
  * between letters separate words.
  */
 export const splitWords: SplitWords = (text, language) => {
-  const form = plain(text);
+  const form = plain(text, language);
   const known = knownLanguage(language);
   const parted = known === 'en' ? form : form.replaceAll(known === 'zh' ? HAN : unspacedCharacter, ' $& ');
   return cut(parted, WORD, language).map(({ text: word, clause }) => ({ text: asNumber(word), clause }));
@@ -144,7 +140,9 @@ export function memoizeForms(compute: (text: string, language: KnownLanguage | '
 /** The words of a text, joined by single spaces; for a text without words ("?!") its characters. */
 export const wordForm = memoizeForms((text, language) => {
   const words = splitWords(text, language);
-  return words.length > 0 ? words.map((word) => word.text).join(' ') : plain(text).trim().replace(/\s+/gu, ' ');
+  return words.length > 0
+    ? words.map((word) => word.text).join(' ')
+    : plain(text, language).trim().replace(/\s+/gu, ' ');
 });
 
 /** True if `text` contains the words of `part` in sequence; false for an empty part. */

@@ -2,7 +2,7 @@ export const DAY_MS = 86_400_000;
 /** The time of the first memory of data without times. */
 export const UNDATED_START_MS = Date.UTC(2000, 0, 1);
 
-const months = 'january february march april may june july august september october november december'.split(' ');
+export const months = 'january february march april may june july august september october november december'.split(' ');
 
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)? ?(Z|[+-]\d{2}:?\d{2})?$/i;
 const SPOKEN = /^(\d{1,2}):(\d{2})\s*([ap])\.?m\.?,?\s+on\s+(\d{1,2})\s+([a-z]+),?\s+(\d{4})$/i;

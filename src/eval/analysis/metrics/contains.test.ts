@@ -53,6 +53,12 @@ test.each([
   ['She hiked there. Then she swam.', 'She hiked there. Then she swam.', 1],
   ['You like no sugar in it.', 'no sugar', 1],
   ['It is New York City.', 'NYC|New York', 1],
+  ['You have twenty-five cats.', '25', 1],
+  ['You bought apples, bananas & pears.', 'apples, bananas and pears', 1],
+  ['You bought pears, apples and bananas.', 'apples, bananas and pears', 0],
+  ['Port and Dral.', 'Port Dral', 0],
+  ["No, you don't.", 'no', 1],
+  ['It has no effect.', 'no', 0],
 ])('%j holds %j: %i', (answer, golds, expected) => {
   expect(contains(answer, golds.split('|'), english)).toBe(expected);
 });
@@ -100,6 +106,10 @@ test.each([
   ['门的密码是４８２１。', '4821', 1],
   ['门的密码是48210。', '4821', 0],
   ['你在IBM公司工作。', 'IBM', 1],
+  ['苹果、香蕉和梨。', '苹果、香蕉、梨', 1],
+  ['不是苹果、香蕉和梨。', '苹果、香蕉、梨', 0],
+  ['是的，你对花生过敏。', '是', 1],
+  ['你的猫是橘色的。', '是', 0],
 ])('%j holds %s: %i', (answer, gold, expected) => {
   expect(contains(answer, [gold], chinese)).toBe(expected);
 });

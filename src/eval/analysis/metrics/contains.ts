@@ -4,7 +4,7 @@ import { isAbstention } from '../../../data/abstention.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 import { hasNegation, isNegated } from './negation.ts';
 import { exactMatch, squadExactMatch } from './text-overlap.ts';
-import type { Language } from '../../../base/language.ts';
+import { type KnownLanguage, knownLanguage, type Language } from '../../../base/language.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';
 
 export interface AnswerSetting extends UserLanguage {
@@ -19,10 +19,31 @@ export interface AnswerSetting extends UserLanguage {
   readonly version?: MetricsVersion;
 }
 
-const wordSplitter =
-  ({ language, version = metricsVersion }: AnswerSetting) =>
-  (text: string): Word[] =>
-    (version === 1 ? splitWordsVersion1 : splitWords)(text, language);
+/** A list has commas or conjunctions; a Chinese one has 、. */
+const LISTS: Readonly<Record<KnownLanguage, { readonly isList: RegExp; readonly conjunction: RegExp }>> = {
+  en: { isList: /, |\s(?:and|&)\s/iu, conjunction: /\s(?:and|&)\s/giu },
+  zh: { isList: /、/u, conjunction: /以及|[和与及]/gu },
+};
+
+/** Splits texts into words. If a gold is a list, conjunctions count as commas in all texts. */
+function wordSplitter(golds: readonly string[], { language, version = metricsVersion }: AnswerSetting) {
+  if (version === 1) return (text: string): Word[] => splitWordsVersion1(text, language);
+  const known = knownLanguage(language);
+  const rules = known === undefined ? undefined : LISTS[known];
+  if (!golds.some((gold) => rules?.isList.test(gold))) return (text: string): Word[] => splitWords(text, language);
+  return (text: string): Word[] => splitWords(text.replaceAll(rules!.conjunction, ', '), language);
+}
+
+const PRONOUN = /^(?:i|you|he|she|it|they|we|this|that|there|your|his|her|their|my)$/u;
+
+/** "No effect" does not say no, nor does 是 in the middle of a clause say yes. */
+function isOtherWord(words: readonly Word[], { from, to }: Span, language: Language): boolean {
+  const { text, clause } = words[from]!;
+  if (to - from !== 1) return false;
+  if (knownLanguage(language) === 'zh') return /^[是对對]$/u.test(text) && words[from - 1]?.clause === clause;
+  const next = words[to];
+  return text === 'no' && next?.clause === clause && !PRONOUN.test(next.text);
+}
 
 /** An answer with this many unrequested values is a recital; so is one with two, if only two were shown. */
 const RECITAL = 3;
@@ -36,9 +57,12 @@ function denies(words: readonly Word[], golds: readonly (readonly Word[])[], lan
   return golds.some((gold) => findSpans(words, gold).some((span) => isNegated(words, span, language)));
 }
 
-function sentenceHit(sentence: string, golds: readonly string[], setting: AnswerSetting): boolean {
-  const { query, rivals, bystanders, evidenceTexts, language } = setting;
-  const cut = wordSplitter(setting);
+function sentenceHit(
+  sentence: string,
+  golds: readonly string[],
+  cut: (text: string) => Word[],
+  { query, rivals, bystanders, evidenceTexts, language }: AnswerSetting,
+): boolean {
   const words = cut(sentence);
   const wanted = golds.map(cut);
   const asked = cut(query);
@@ -54,7 +78,7 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
   const [wrong, idle] = [spansOfValues(rivals), spansOfValues(bystanders)];
   const others = [...wrong, ...idle].flat();
   // "Port Dral" is not found in "Port Dral East" where that is a value, nor "Port" in "Port Dral".
-  const hits = found.filter((span) => !isWithin(span, others));
+  const hits = found.filter((span) => !isWithin(span, others) && !isOtherWord(words, span, language));
   const held = (spans: readonly Span[]): boolean => spans.some((span) => !isWithin(span, found));
   if (hits.length === 0 || wrong.some(held)) return false;
   const recited = idle.filter(held).length;
@@ -72,7 +96,7 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
  */
 export function contains(answer: string, golds: readonly string[], setting: AnswerSetting): 0 | 1 {
   const { unknownAnswer, language, version } = setting;
-  const cut = wordSplitter(setting);
+  const cut = wordSplitter(golds, setting);
   const equals = version === 1 ? squadExactMatch : exactMatch;
   const declines = (text: string): boolean => isAbstention(text, unknownAnswer, language);
   const hit = golds.some((gold) => {
@@ -81,7 +105,9 @@ export function contains(answer: string, golds: readonly string[], setting: Answ
     // A gold such as "?!" has no words.
     if (words.length === 0) return equals(answer, [gold], language) === 1;
     const sentence = firstSentence(answer, countSentences(gold));
-    return !declines(sentence) && findSpans(cut(sentence), words).length > 0 && sentenceHit(sentence, golds, setting);
+    return (
+      !declines(sentence) && findSpans(cut(sentence), words).length > 0 && sentenceHit(sentence, golds, cut, setting)
+    );
   });
   return hit ? 1 : 0;
 }
