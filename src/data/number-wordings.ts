@@ -27,7 +27,7 @@ function fromHan(numeral: string): string {
   let [sum, digits] = [0, ''];
   for (const character of numeral.replace(/[两兩]/u, '二').replaceAll('〇', '零')) {
     const power = powers[character];
-    if (power === undefined) digits += HAN_DIGITS.indexOf(character);
+    if (power === undefined) digits += String(HAN_DIGITS.indexOf(character));
     else [sum, digits] = [sum + Number(digits === '' ? 1 : digits) * power, ''];
   }
   return String(sum + Number(digits));
@@ -51,7 +51,7 @@ const rewritings: Readonly<Record<KnownLanguage, readonly Rewriting[]>> = {
     [/(?<![\p{L}\p{N}.])(?:\p{L}\.)+\p{L}(?:\.|(?![\p{L}\p{N}]))/gu, (initials) => initials.replaceAll('.', '')],
     [englishNumber, fromEnglish],
     [/(?<![\p{L}\p{N}])(\d+)(?:st|nd|rd|th)(?![\p{L}\p{N}])/gu, '$1'],
-    [isoDate, (_, year, month, day) => `${months[Number(month) - 1]!} ${Number(day)}, ${year!}`],
+    [isoDate, (_, year, month, day) => `${months[Number(month) - 1]!} ${Number(day)}, ${year}`],
     [new RegExp(`(?<!\\p{N})(\\d{1,2}) (?:of )?(${months.join('|')})(?!\\p{L})`, 'gu'), '$2 $1'],
     [/(?<=(?<![\p{L}\p{N}:])\d[\d.,]*)(?=(?:[kcm]?m|[km]?g|ml|lbs?|oz|min|h|[ap]m)(?![\p{L}\p{N}]))/gu, ' '],
     [/(?<=\p{N} )(k|c)(?:ilo|enti)met(?:er|re)s?(?!\p{L})/gu, '$1m'],
@@ -59,7 +59,7 @@ const rewritings: Readonly<Record<KnownLanguage, readonly Rewriting[]>> = {
   ],
   zh: [
     [/(?:星期|礼拜)(?=[一二三四五六日天])/gu, '周'],
-    [new RegExp(`百分之(${HAN_NUMERAL}+|\\d[\\d.]*)`, 'gu'), (_, n) => `${/\d/u.test(n!) ? n! : fromHan(n!)}%`],
+    [new RegExp(`百分之(${HAN_NUMERAL}+|\\d[\\d.]*)`, 'gu'), (_, n) => `${/\d/u.test(n) ? n : fromHan(n)}%`],
     [
       // Numbers before a measure word; 一个 and 一点 are seldom counts.
       new RegExp(
@@ -69,7 +69,7 @@ const rewritings: Readonly<Record<KnownLanguage, readonly Rewriting[]>> = {
       fromHan,
     ],
     [/(\d+(?:\.\d+)?) ?万/gu, (_, number) => String(Math.round(Number(number) * 10_000))],
-    [isoDate, (_, year, month, day) => `${year!}年${Number(month)}月${Number(day)}日`],
+    [isoDate, (_, year, month, day) => `${year}年${Number(month)}月${Number(day)}日`],
     [/(?<=月\d{1,2})[号號]/gu, '日'],
     [/(?<=\d ?)(?:公里|千米|km)/gu, 'km'],
     [/(?<=\d ?)(?:公斤|千克|kg)/gu, 'kg'],

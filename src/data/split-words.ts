@@ -114,7 +114,7 @@ export const splitWordsVersion1: SplitWords = (text, language) => {
 export const splitWords: SplitWords = (text, language) => {
   const form = plain(text, language);
   const known = knownLanguage(language);
-  const parted = known === 'en' ? form : form.replaceAll(known === 'zh' ? HAN : unspacedCharacter, ' $& ');
+  const parted = form.replaceAll(known === 'zh' ? HAN : unspacedCharacter, ' $& ');
   return cut(parted, WORD, language).map(({ text: word, clause }) => ({ text: asNumber(word), clause }));
 };
 

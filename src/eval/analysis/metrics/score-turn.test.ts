@@ -105,7 +105,7 @@ test('the same words are cut and judged by the language profile of the user who 
   expect(of('它叫布伦科', chinese, '布伦科').tokenF1).toBeCloseTo(0.75, 12);
   expect(of('它叫布伦科', dataset, '布伦科').tokenF1).toBe(0);
   expect(of('密码是4821。', chinese).memoryRecall).toBe(1);
-  expect(of('密码是4821。', dataset).memoryRecall).toBe(0);
+  expect(of('密码是4821。', dataset).memoryRecall).toBe(1);
   expect(of('我不清楚。', chinese, null)).toMatchObject({ abstention: 1, taskSuccess: 1, wrongClass: null });
   expect(of('我不清楚。', dataset, null)).toMatchObject({ abstention: 0, taskSuccess: 0, wrongClass: 'fabricated' });
   expect(of("I don't know.", chinese, null)).toMatchObject({ abstention: 0, wrongClass: 'fabricated' });
