@@ -51,9 +51,10 @@ function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schem
     issue.code === 'invalid_value' && typeof value === 'string' ? didYouMean(value, issue.values.map(String)) : '';
   const field = fieldName(issue.path);
   const message = `${place}: ${field}${field === '' ? '' : ' '}${expectation(issue)}, got ${formatValue(value)}${near}`;
-  if (value !== undefined || !generatedFields.includes(field)) return new BenchError('bad-data', message, hint);
-  const convert = `npx dki-bench data convert ${place.replace(/:\d+$/u, '')} --from jsonl --out ready.jsonl`;
-  return new BenchError('bad-data', message, `to generate ids and times: ${convert}; ${hint}`);
+  const isConvertible = generatedFields.includes(field) && (value === undefined || field.endsWith('At'));
+  const convert = `npx dki-bench data convert ${place.replace(/: ?\[?\d+\]?$/u, '')} --from jsonl --out ready.jsonl`;
+  const byConverting = `to generate ids and times, or read other forms of times: ${convert}; ${hint}`;
+  return new BenchError('bad-data', message, isConvertible ? byConverting : hint);
 }
 
 /** Checks a value, and fills in defaults. @throws BenchError `bad-data` naming place, field and value */

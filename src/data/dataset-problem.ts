@@ -30,7 +30,7 @@ export type Report = (rule: Rule, problem: BenchError) => void;
 export interface Finding {
   readonly severity: 'error' | 'warning';
   readonly rule: Rule | LintRule;
-  /** Counted from 1; null if no single line is at fault. */
+  /** Counted from 1; null if no single line is at fault, or an element of a list. */
   readonly line: number | null;
   /** One line that begins with `file:line`. */
   readonly message: string;

@@ -235,6 +235,12 @@ test('a name in two spellings of Unicode is one user', async () => {
   expect(users).toMatchObject([{ userId: 'Zoé', items: [{ itemId: 'q' }] }]);
 });
 
+test('names the element of a list, not a line', async () => {
+  const path = folder.file('list.json');
+  writeFileSync(path, JSON.stringify([memory('m'), item('q', { evidence: ['n'] })], null, 1));
+  expect((await benchFailure(readDataset(path))).message).toMatch(/list\.json: \[1\]: evidence expected a memory/);
+});
+
 test.each(['lines', 'list', 'packed lines', 'packed list'])('reads %s, and a list of golds', async (form) => {
   const records = [memory('m'), item('q', { answer: ['Brenko', 'my dog'], evidence: ['m'] })];
   const text = form.endsWith('list')

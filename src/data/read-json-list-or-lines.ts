@@ -29,7 +29,7 @@ export function recordLines(path: string): FileLines {
     const elements = jsonElements(path, 'expected one JSON list of records, or one record per line');
     hashed = elements;
     let number = 0;
-    for await (const { value } of elements) yield { number: ++number, text: JSON.stringify(value) };
+    for await (const { place, value } of elements) yield { number: ++number, place, text: JSON.stringify(value) };
   }
   return { [Symbol.asyncIterator]: lines, sha256: () => hashed!.sha256() };
 }

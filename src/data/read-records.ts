@@ -19,8 +19,7 @@ export async function readRecords(path: string, lines: FileLines, report: Report
   const questions: Placed<QuestionRecord>[] = [];
   let header: Placed<DatasetRecord> | undefined;
   let count = 0;
-  for await (const { text, number } of lines) {
-    const place = `${path}:${number}`;
+  for await (const { text, number, place = `${path}:${number}` } of lines) {
     const record = parseOrReport(text, place, report);
     const isFirst = ++count === 1;
     if (record?.type === 'memory') memories.push({ record, place });

@@ -8,9 +8,11 @@ import { openToRead } from '../base/read-remove-rename-files.ts';
 const MAX_LINE_BYTES = 16_000_000;
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
-/** A non-blank line, without its line break, and its number from 1. */
+/** A non-blank line, without its line break, and its number from 1; or an element of a list. */
 export interface FileLine {
   readonly number: number;
+  /** Of an element of a list, for messages: `file: [3]`. */
+  readonly place?: string;
   readonly text: string;
 }
 

@@ -42,13 +42,14 @@ function findingLines({ severity, message, hint }: Finding, page: Terminal): str
   ];
 }
 
-/** Reports a problem that many lines share once, at the first of them. */
+/** Reports a problem that many lines or elements share once, at the first of them. */
 function problemsOf({ file, findings }: Verification): Finding[] {
-  const problem = ({ severity, line, message, hint }: Finding): string =>
-    JSON.stringify([severity, line === null ? message : message.slice(`${file}:${line}`.length), hint]);
+  const problem = ({ severity, message, hint }: Finding): string =>
+    JSON.stringify([severity, message.slice(file.length).replace(/^: ?\[?\d+\]?/u, ''), hint]);
   return [...Map.groupBy(findings, problem).values()].map((group) => {
     const [first, last] = [group[0]!, group.at(-1)!.line];
-    if (group.length === 1 || last === null) return first;
+    if (group.length === 1) return first;
+    if (last === null) return { ...first, message: `${first.message} (and ${group.length - 1} more)` };
     const where = group.length === 2 ? `in line ${last} too` : `in ${group.length - 1} more lines, up to line ${last}`;
     return { ...first, message: `${first.message} (${where})` };
   });

@@ -56,9 +56,10 @@ describe('verify', () => {
     expect(code).toBe(2);
     expect(words).toContain('short.jsonl:1: createdAt expected string, got nothing (in 2 more lines, up to line 3) →');
     expect(words.match(/createdAt expected/g)).toHaveLength(1);
-    const [, command] = /to generate ids and times: npx dki-bench data (convert \S+ --from jsonl --out \S+);/.exec(
-      words,
-    )!;
+    const [, command] =
+      /to generate ids and times, or read other forms of times: npx dki-bench data (convert \S+ --from jsonl --out \S+);/.exec(
+        words,
+      )!;
     const converted = await data(command!.split(' '));
     expect(converted).toMatchObject({ code: 0, stderr: expect.not.stringContaining('not used') as string });
     expect((await data(['verify', 'ready.jsonl'])).code).toBe(0);
