@@ -10,6 +10,9 @@ export const memoryFields = {
   updated_at: 'instant',
   uri: 'text',
   scope: 'text',
+  section: 'text',
+  memory_type: 'text',
+  reinforcement: 'number',
   links: 'list',
   confidence: 'number',
 } as const;
@@ -26,7 +29,10 @@ export const itemFields = {
   superseded: 'list',
   passages: 'texts',
   category: 'text',
+  nuggets: 'list',
   phrasing: 'text',
+  condition: 'number',
+  conversation: 'text',
   asked_at: 'instant',
   history: 'json',
 } as const;

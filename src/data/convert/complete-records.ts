@@ -6,6 +6,7 @@ import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../record-
 import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';
+import { LIST_SEPARATOR } from './convert-row.ts';
 import { DAY_MS, UNDATED_START_MS } from './dates.ts';
 
 type PlacedItem = SourceItem & { readonly evidence: readonly string[] };
@@ -87,18 +88,16 @@ export class RecordCompleter {
 
   /** Finds this memory in an earlier row: a file with a row for each question repeats the memory in each. */
   #findRepeated({ userId, memoryId, content, createdAt, place }: SourceMemory): MemoryRecord | undefined {
-    const known =
-      memoryId === undefined
-        ? this.#users.get(userId)?.byContent.get(hashText(content))
-        : this.#byId(userId, memoryId)?.record;
+    const byId = memoryId === undefined ? undefined : this.#byId(userId, memoryId);
+    const known = memoryId === undefined ? this.#users.get(userId)?.byContent.get(hashText(content)) : byId?.record;
     if (known === undefined) return undefined;
     const sameTime = createdAt === undefined || Date.parse(createdAt) === Date.parse(known.createdAt);
     if (known.content === hashText(content) && sameTime) {
       this.#notes.add('a memory that several rows repeat was written once', place);
       return known;
     }
-    if (memoryId === undefined) return undefined;
-    const got = `${formatValue(memoryId)}, as in another memory`;
+    if (byId === undefined) return undefined;
+    const got = `${formatValue(memoryId)}, as in ${byId.place}`;
     throw mismatch(`${place}: memory_id`, 'a unique id', got, 'an id may occur only once per user');
   }
 
@@ -161,7 +160,7 @@ export class RecordCompleter {
     const memories = (item[field] ?? []).flatMap((text) => {
       const whole = this.#find(item.userId, text);
       if (whole !== undefined) return whole;
-      const parts = text.split(';').filter((part) => part.trim() !== '');
+      const parts = text.split(LIST_SEPARATOR).filter((part) => part.trim() !== '');
       return parts.map((part) => {
         const found = this.#find(item.userId, part);
         if (found === undefined) throw this.#foreign(at, item.userId, part.trim());

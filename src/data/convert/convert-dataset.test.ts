@@ -35,7 +35,7 @@ async function failure(from: SourceFormat, path: string, more: Partial<Conversio
   const { message } = await benchFailure(convertDataset({ from, file: path, out, language: 'en', ...more }));
   expect(existsSync(out)).toBe(false);
   expect(readdirSync(folder.path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-  return message.replace(path, 'f');
+  return message.replaceAll(path, 'f');
 }
 
 test.each(['not a language', ''])('a language that is none, %j, is named by its option', async (language) => {
@@ -79,6 +79,12 @@ describe('CSV', () => {
       expect(user('ann').items).toMatchObject([{ answer: 'a cat, a dog', evidence: ['ann-m01'] }]);
       expect(notes[0]).toMatch(/^memories without created_at were given times in the order of the file/);
     }
+  });
+
+  test('rows behind a line break of Windows in a cell keep their lines', async () => {
+    const rows = 'user,memory,created_at\r\nann,"Rex\r\nbarks",2026-03-01\r\nann,Ivo barks,';
+    expect(await failure('csv', file('a.csv', `${rows}01/03/2026\r\n`))).toMatch(/^f:4: created_at expected a time/);
+    expect(await failure('csv', file('a.csv', `${rows}2026-03-01,1\r\n`))).toMatch(/^f:4: is not CSV/);
   });
 
   test('every field of ours can be a column', async () => {
@@ -140,7 +146,7 @@ describe('CSV', () => {
     ['f:3: evidence expected a memory of user a, got "m"', `${asked}b,m,x,,,\na,,,y,z,m\n`],
     ['f:2: evidence expected a memory created before askedAt, got "a-m01"', `${timed}a,x,2026-01-02,y,z,2026-01-01\n`],
     ['f:2: evidence expected none where answer is null, got ["m"]', `${asked}a,m,x,y,,m\n`],
-    ['f:3: memory_id expected a unique id, got "m", as in another memory', `${asked}a,m,x,,,\na,m,y,,,\n`],
+    ['f:3: memory_id expected a unique id, got "m", as in f:2', `${asked}a,m,x,,,\na,m,y,,,\n`],
     ['f:3: item_id expected a unique id, got "q", as in ', 'user,item_id,question,answer\nann,q,x,\nann,q,y,\n'],
     [
       'f:2: supersedes expected an earlier memory, got "b"',
@@ -287,6 +293,32 @@ describe('LoCoMo', () => {
   test('takes no map', async () => {
     expect(await failure('locomo', path, { map: 'answer=gold' })).toBe('--map: files of locomo have fixed field names');
   });
+});
+
+test('a file of ours without ids keeps its declaration, its fields and null for a refusal', async () => {
+  const header = { type: 'dataset', name: 'mine', language: 'zh', version: 3, unknownAnswer: '不知道呀' };
+  const memory = { type: 'memory', userId: 'ann', content: '我住在都灵。', memoryType: 'fact' };
+  const items = [
+    {
+      type: 'item',
+      userId: 'ann',
+      query: '我住在哪里？',
+      answer: '都灵',
+      aliases: '都林；Torino',
+      conversation: 'c',
+      condition: 2,
+    },
+    { type: 'item', userId: 'ann', query: '我的猫叫什么？', answer: '我不知道。' },
+  ];
+  const path = file('ours.jsonl', [header, memory, ...items].map((one) => JSON.stringify(one)).join('\n'));
+  const { file: out, user, notes } = await converted('jsonl', path);
+  expect(await readDataset(out)).toMatchObject({ name: 'mine', language: 'zh', unknownAnswer: '不知道呀' });
+  expect(user('ann').memories[0]).toMatchObject({ memoryId: 'ann-m01', memoryType: 'fact' });
+  expect(user('ann').items).toMatchObject([
+    { answer: '都灵', acceptedAnswers: ['都林', 'Torino'], conversation: 'c', condition: 2 },
+    { answer: null },
+  ]);
+  expect(notes[1]).toBe(`an answer such as "I don't know" was written as null: abstaining is right (at ${path}:4)`);
 });
 
 test('64-bit ids stay whole, spellings of a name are one user, and ids are of a user', async () => {

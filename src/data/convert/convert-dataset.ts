@@ -52,6 +52,16 @@ function requireFittingOptions({ from, map, errata, language }: ConversionSource
   }
 }
 
+/** The record with which a file of ours begins, and which its conversion keeps; empty if it has none. */
+async function writtenHeader({ from, file }: ConversionSource): Promise<Readonly<Record<string, unknown>>> {
+  if (from !== 'jsonl') return {};
+  for await (const { text, number, place = `${file}:${number}` } of recordLines(file)) {
+    const first = parseObject(text, place);
+    return first['type'] === 'dataset' ? first : {};
+  }
+  return {};
+}
+
 function datasetHeader({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
   const header = { type: 'dataset', name, language, version: 1, unknownAnswer: grammarFor(language).unknownAnswer };
   // Users' own questions mostly go to models that answer in sentences.
@@ -94,7 +104,10 @@ export function convertLines(source: ConversionSource) {
   }
 
   async function* lines(): AsyncGenerator<string> {
-    yield JSON.stringify(checkSchema(recordSchemas.dataset, datasetHeader(source), '--name'));
+    const written = await writtenHeader(source);
+    const given = typeof written['language'] === 'string' ? written['language'] : language;
+    const header = { ...datasetHeader({ ...source, language: given }), ...written };
+    yield JSON.stringify(checkSchema(recordSchemas.dataset, header, 'type' in written ? file : '--name'));
     for await (const record of records.convert(sourceRecords())) yield JSON.stringify(record);
     if (records.counts.items > 0) return;
     throw new BenchError('bad-data', `${file}: has no questions`, 'add rows with a question');
@@ -116,12 +129,10 @@ export async function convertDataset({ out, ...options }: ConversionOptions) {
 
 /** Reads JSON Lines with any keys. @throws BenchError `not-found`, `bad-data` for a line that is not a JSON object */
 async function* jsonlRows(path: string): AsyncGenerator<Row> {
-  for await (const { number, text } of recordLines(path)) {
-    const place = `${path}:${number}`;
-    const values = Object.entries(parseObject(text, place));
-    yield {
-      place,
-      values: values.filter(([key, value]) => key !== 'type' || (value !== 'memory' && value !== 'item')),
-    };
+  for await (const { number, text, place = `${path}:${number}` } of recordLines(path)) {
+    const { type, ...values } = parseObject(text, place);
+    if (type === 'dataset') continue;
+    const isOurs = type === undefined || type === 'memory' || type === 'item';
+    yield { place, values: Object.entries(isOurs ? values : { type, ...values }) };
   }
 }

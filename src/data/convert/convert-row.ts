@@ -2,6 +2,8 @@ import { BenchError, formatValue } from '../../base/bench-error.ts';
 import { type Field, type ColumnMapping, itemFields, knownFields, memoryFields } from './column-mapping.ts';
 import { readInstant } from './dates.ts';
 import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import { isAbstention } from '../abstention.ts';
+import { detectLanguage } from '../../base/language.ts';
 import { mismatch } from '../check-schema.ts';
 import type { ConversionNotes } from './conversion-notes.ts';
 
@@ -10,7 +12,7 @@ export interface Row {
   readonly values: readonly (readonly [column: string, value: unknown])[];
 }
 
-const LIST_SEPARATOR = ';';
+export const LIST_SEPARATOR = /[;；]/u;
 /** Most columns that a message or note names. */
 export const SHOWN_COLUMNS = 50;
 const flags: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: true, false: false, 0: false, no: false };
@@ -152,7 +154,9 @@ export function* convertRow(row: Row, names: ColumnMapping, notes: ConversionNot
   if (!cells.has('question')) return;
   const read = cells.readAll(itemFields) as Partial<Omit<SourceItem, 'answer'>> & { readonly answer?: string[] };
   const { answer: golds = [], acceptedAnswers = [], ...others } = read;
-  const [answer = null, ...more] = golds;
+  const refuses = golds.length > 0 && golds.every((gold) => isAbstention(gold, '', detectLanguage(gold)));
+  if (refuses) notes.add('an answer such as "I don\'t know" was written as null: abstaining is right', place);
+  const [answer = null, ...more] = refuses ? [] : golds;
   const accepted = [...more, ...acceptedAnswers];
   const fields = { ...others, ...(accepted.length === 0 ? {} : { acceptedAnswers: accepted }) };
   const { evidence = hasMemory && answer !== null ? 'preceding' : [] } = others;

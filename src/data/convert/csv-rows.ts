@@ -19,10 +19,10 @@ async function findDelimiter(path: string): Promise<string> {
   return DELIMITERS.reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best));
 }
 
-function badCsv(path: string, error: CsvError): BenchError {
+function badCsv(path: string, error: CsvError, countedTwice: number): BenchError {
   const { lines } = error as CsvError & { readonly lines?: number };
   const reason = error.message.replace(/ on line \d+.*$/su, '').split('\n')[0]!;
-  const place = lines === undefined ? path : `${path}:${lines}`;
+  const place = lines === undefined ? path : `${path}:${lines - countedTwice}`;
   const hint = 'every row needs as many cells as the first; quote cells with delimiters, quotes or line breaks';
   return new BenchError('bad-data', `${place}: is not CSV: ${reason}`, hint, error);
 }
@@ -41,6 +41,8 @@ function columnNames(path: string, cells: readonly string[]): string[] {
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8 or not CSV
  */
 export async function* csvRows(path: string): AsyncGenerator<Row> {
+  // The parser counts "\r\n" within a cell as two lines.
+  let countedTwice = 0;
   try {
     const parser = parse({
       bom: true,
@@ -54,19 +56,20 @@ export async function* csvRows(path: string): AsyncGenerator<Row> {
     let columns: readonly string[] | undefined;
     for await (const parsed of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
       const { record, info } = parsed;
+      const lineBreaks = record.join('').match(/\r\n|\r|\n/gu) ?? [];
+      countedTwice += lineBreaks.filter((lineBreak) => lineBreak === '\r\n').length;
       if (columns === undefined) {
         columns = columnNames(path, record);
         continue;
       }
       // The parser states the last line of a row; messages name the first.
-      const lineBreaks = record.join('').match(/\r\n|\r|\n/gu)?.length ?? 0;
-      const place = `${path}:${info.lines - lineBreaks}`;
+      const place = `${path}:${info.lines - countedTwice - lineBreaks.length}`;
       yield { place, values: columns.map((column, index) => [column, record[index]] as const) };
     }
     if (columns !== undefined) return;
   } catch (error) {
     if (error instanceof BenchError) throw error;
-    throw error instanceof CsvError ? badCsv(path, error) : unreadable(path, error);
+    throw error instanceof CsvError ? badCsv(path, error, countedTwice) : unreadable(path, error);
   }
   throw new BenchError('bad-data', `${path}: is empty`, 'its first row names the columns');
 }
