@@ -19,7 +19,7 @@ export async function readRecords(path: string, lines: FileLines, report: Report
   const questions: Placed<QuestionRecord>[] = [];
   let header: Placed<DatasetRecord> | undefined;
   let count = 0;
-  for await (const { text, number, place = `${path}:${number}` } of lines) {
+  for await (const { text, place } of lines) {
     const record = parseOrReport(text, place, report);
     const isFirst = ++count === 1;
     if (record?.type === 'memory') memories.push({ record, place });

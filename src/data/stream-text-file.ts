@@ -11,8 +11,8 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 /** A non-blank line, without its line break, and its number from 1; or an element of a list. */
 export interface FileLine {
   readonly number: number;
-  /** Of an element of a list, for messages: `file: [3]`. */
-  readonly place?: string;
+  /** For messages: `file:4`, or `file: [3]` for an element. */
+  readonly place: string;
   readonly text: string;
 }
 
@@ -60,7 +60,7 @@ export function fileLines(path: string): FileLines {
     try {
       const whole = decoder.decode(Buffer.from(bytes, 'latin1'));
       const text = number === 1 ? whole.replace(/^\uFEFF/, '') : whole;
-      return text.trim() === '' ? [] : [{ number, text }];
+      return text.trim() === '' ? [] : [{ number, text, place: `${path}:${number}` }];
     } catch (error) {
       throw new BenchError('bad-data', `${path}:${number}: is not UTF-8`, 'save the file as UTF-8', error);
     }

@@ -55,7 +55,7 @@ function requireFittingOptions({ from, map, errata, language }: ConversionSource
 /** The record with which a file of ours begins, and which its conversion keeps; empty if it has none. */
 async function writtenHeader({ from, file }: ConversionSource): Promise<Readonly<Record<string, unknown>>> {
   if (from !== 'jsonl') return {};
-  for await (const { text, number, place = `${file}:${number}` } of recordLines(file)) {
+  for await (const { text, place } of recordLines(file)) {
     const first = parseObject(text, place);
     return first['type'] === 'dataset' ? first : {};
   }
@@ -129,7 +129,7 @@ export async function convertDataset({ out, ...options }: ConversionOptions) {
 
 /** Reads JSON Lines with any keys. @throws BenchError `not-found`, `bad-data` for a line that is not a JSON object */
 async function* jsonlRows(path: string): AsyncGenerator<Row> {
-  for await (const { number, text, place = `${path}:${number}` } of recordLines(path)) {
+  for await (const { text, place } of recordLines(path)) {
     const { type, ...values } = parseObject(text, place);
     if (type === 'dataset') continue;
     const isOurs = type === undefined || type === 'memory' || type === 'item';

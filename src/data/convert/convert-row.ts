@@ -133,6 +133,13 @@ class Cells {
   }
 }
 
+/** The golds; none if all decline, as "I don't know" does. */
+function withoutRefusals(golds: readonly string[], notes: ConversionNotes, place: string): readonly string[] {
+  const refuses = golds.length > 0 && golds.every((gold) => isAbstention(gold, '', detectLanguage(gold)));
+  if (refuses) notes.add('an answer such as "I don\'t know" was written as null: abstaining is right', place);
+  return refuses ? [] : golds;
+}
+
 /**
  * Yields the memory of a row, its question, or both; then the memory is the evidence unless the row names other.
  * @throws BenchError `bad-data` that names row and field
@@ -154,9 +161,7 @@ export function* convertRow(row: Row, names: ColumnMapping, notes: ConversionNot
   if (!cells.has('question')) return;
   const read = cells.readAll(itemFields) as Partial<Omit<SourceItem, 'answer'>> & { readonly answer?: string[] };
   const { answer: golds = [], acceptedAnswers = [], ...others } = read;
-  const refuses = golds.length > 0 && golds.every((gold) => isAbstention(gold, '', detectLanguage(gold)));
-  if (refuses) notes.add('an answer such as "I don\'t know" was written as null: abstaining is right', place);
-  const [answer = null, ...more] = refuses ? [] : golds;
+  const [answer = null, ...more] = withoutRefusals(golds, notes, place);
   const accepted = [...more, ...acceptedAnswers];
   const fields = { ...others, ...(accepted.length === 0 ? {} : { acceptedAnswers: accepted }) };
   const { evidence = hasMemory && answer !== null ? 'preceding' : [] } = others;

@@ -33,9 +33,9 @@ function isoDay(year: string, month: string, day: string): string {
 function inIsoOrder(text: string): string {
   return text
     .normalize('NFKC')
-    .replace(TIME_FIRST, (_, hour: string, minute: string, half: string, day: string) => {
-      const hours = (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
-      return `${day} ${String(hours).padStart(2, '0')}:${minute}`;
+    .replace(TIME_FIRST, (...[, hour, minute, half, day]: string[]) => {
+      const hours = (Number(hour) % 12) + (half!.toLowerCase() === 'p' ? 12 : 0);
+      return `${day!} ${String(hours).padStart(2, '0')}:${minute!}`;
     })
     .replace(NUMERIC_DAY, (_, year: string, month: string, day: string) => isoDay(year, month, day))
     .replace(DAY_FIRST, (_, day: string, month: string, year: string) => isoDay(year, month, day))

@@ -24,10 +24,10 @@ export async function readTrace(path: string, choice: RunChoice = {}): Promise<T
     const message = `${option} ${JSON.stringify(chosen)}: ${path} is no database of runs`;
     throw new BenchError('bad-option', message, 'drop it, or name the database of a run by --trace');
   }
-  for await (const { number, text } of fileLines(path)) {
-    const first = parseObject(text, `${path}:${number}`);
+  for await (const { text, place } of fileLines(path)) {
+    const first = parseObject(text, place);
     const read = 'hash_ids' in first ? readMooncakeTrace : readJsonlTrace;
-    const trace = await read(path, basename(path), fileLines(path));
+    const trace = await read(basename(path), fileLines(path));
     if (trace.turns.length > 0) return sorted(trace);
   }
   throw new BenchError('bad-data', `${path}: has no turns`, 'write one JSON object per turn: see docs/traces.md');
@@ -75,10 +75,9 @@ type Request = z.output<typeof requestLine>;
  * @throws BenchError `bad-data` naming file and line: invalid fields, or blocks of another size
  * @see Qin et al., Mooncake: A KVCache-centric Disaggregated Architecture for LLM Serving (2024), traces
  */
-async function readMooncakeTrace(path: string, name: string, lines: AsyncIterable<FileLine>): Promise<Trace> {
+async function readMooncakeTrace(name: string, lines: AsyncIterable<FileLine>): Promise<Trace> {
   const requests: Request[] = [];
-  for await (const { number, text } of lines) {
-    const place = `${path}:${number}`;
+  for await (const { text, place } of lines) {
     const request = checkSchema(requestLine, parseObject(text, place), place);
     const { input_length: tokens, hash_ids: ids } = request;
     const blocks = Math.ceil(tokens / BLOCK_TOKENS);
@@ -165,17 +164,16 @@ type Time = z.output<typeof turnLine>['time'];
 
 /**
  * Reads traffic in the bench's own form: JSON Lines of turns, after an optional line of type `trace`.
- * @param path name of the file in messages @param name of the trace, unless the file gives one
+ * @param name of the trace, unless the file gives one
  * @returns turns in the order and with the times of the file
  * @throws BenchError `bad-data` naming file and line: invalid fields, times of two kinds, a memory whose tokens change
  */
-async function readJsonlTrace(path: string, name: string, lines: AsyncIterable<FileLine>): Promise<Trace> {
+async function readJsonlTrace(name: string, lines: AsyncIterable<FileLine>): Promise<Trace> {
   let about: Omit<Trace, 'turns'> = { name, headerTokens: 0, idsOf: 'text' };
   const turns: TraceTurn[] = [];
   const segments = new Map<string, Placed<TraceSegment>>();
   let firstTime: Time | undefined;
-  for await (const { number, text } of lines) {
-    const place = `${path}:${number}`;
+  for await (const { number, text, place } of lines) {
     const value = parseObject(text, place);
     if (turns.length === 0 && 'type' in value) {
       const { name = about.name, headerTokens } = checkSchema(traceLine, value, place);
