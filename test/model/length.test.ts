@@ -101,6 +101,6 @@ it('the break-even lies where the medians cross, between the lengths in proporti
   expect(breakEven([50, 800, 800]).tokens).toBe(800);
   const { tokens, low, high } = breakEven([200, 200, 200], 0.2);
   expect(tokens).toBe(200);
-  expect(low!).toBeLessThan(200);
-  expect(high!).toBeGreaterThan(200);
+  expect(low).toBeLessThan(200);
+  expect(high).toBeGreaterThan(200);
 });
