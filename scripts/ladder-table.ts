@@ -37,7 +37,7 @@ export function ladderTable(runs: readonly RunResults[]): BareTable {
       'rag (%)',
       (category) => (part(category, 'rag')?.metrics.taskSuccess?.mean ?? NaN) * 100,
     ),
-    ...COMPARED.map(difference),
+    ...COMPARED.filter((arm) => runs.some(({ arms }) => arms.some((one) => one.arm === arm))).map(difference),
   ];
   return {
     rowHeading: 'model: questions',

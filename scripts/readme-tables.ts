@@ -132,11 +132,19 @@ const editReports = ['edit/recall-base'];
 /** The same questions on models of different sizes. */
 const ladderReports = ['ladder/smollm2-135m', 'ladder/qwen2.5-coder-0.5b'];
 
+/** Chinese questions of the same kinds. */
+const chineseReports = ['ladder/qwen2.5-coder-0.5b-zh'];
+
 /** Suite `reuse`. */
 const REUSE = 'reuse/recall-base';
 
 /** Suite `length` on real models. */
 const lengthReports = ['length/smollm2-135m'];
+
+function categoriesTable(reports: readonly string[]): string {
+  const runs = reports.map(readResults);
+  return bare(ladderTable(runs), runs);
+}
 
 /** The differences by kind of question and size of model: the file and its text. */
 export async function drawModelSizes(): Promise<readonly [path: string, svg: string]> {
@@ -151,12 +159,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     finding: () => ladderFindings(ladderReports.map(readResults)),
   },
   'docs/real-model.md': { arms: () => bareTable(qualityAndCostTable, REAL_MODEL) },
-  'docs/ladder.md': {
-    ladder: () => {
-      const runs = ladderReports.map(readResults);
-      return bare(ladderTable(runs), runs);
-    },
-  },
+  'docs/ladder.md': { ladder: () => categoriesTable(ladderReports), chinese: () => categoriesTable(chineseReports) },
   'docs/methods/README.md': { methods: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods`) },
   'docs/when-it-pays.md': {
     played: () => bareTable(playedTable, REUSE),
