@@ -95,9 +95,12 @@ function lowest(turns: Turns, reading: Reading): number {
 function ownTime({ name, prefill = 'prefix' }: ArmTraits, turns: Turns): TimeLimit {
   const engine = turns.flatMap(({ observed: { watch } }) => watch?.engine ?? []);
   const share = engine.length === 0 ? 0 : OWN_SHARE * quantiles(engine).p50;
-  const perTurn = mean(turns.map(({ facts }) => OWN_MS_PER_TOKEN * facts.tokens + memoriesMs(facts)));
-  const joined = mean(turns.map(({ facts }) => JOINING_MS + JOINING_MS_PER_MEMORY * facts.retrievedMemories));
-  const limit = Math.max(OWN_MS + perTurn + (prefill === 'prefix' ? 0 : joined), share);
+  const joiningMs = ({ retrievedMemories }: AnsweredResult['facts']): number =>
+    prefill === 'prefix' ? 0 : JOINING_MS + JOINING_MS_PER_MEMORY * retrievedMemories;
+  const perTurn = mean(
+    turns.map(({ facts }) => OWN_MS_PER_TOKEN * facts.tokens + memoriesMs(facts) + joiningMs(facts)),
+  );
+  const limit = Math.max(OWN_MS + perTurn, share);
   return { problem: `${name} spent over ${limit.toFixed(1)} ms outside of calls`, turns, reading: ownMs, limit };
 }
 

@@ -139,7 +139,12 @@ function areApart(a: Golds, b: Golds): boolean {
 /** Draws up to `MAX_PARTNERS` other items, also with the same gold; none if all have it, since chance and knowledge are the same then. */
 function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom): readonly Golds[] {
   if (!pool.some((other) => areApart(own, other))) return [];
-  return [...random.inRandomOrder(pool.filter(({ itemId }) => itemId !== own.itemId))].slice(0, MAX_PARTNERS);
+  const partners: Golds[] = [];
+  for (const other of random.inRandomOrder(pool)) {
+    if (other.itemId !== own.itemId) partners.push(other);
+    if (partners.length === MAX_PARTNERS) break;
+  }
+  return partners;
 }
 
 /**
