@@ -4,7 +4,7 @@ import { answersNothing } from './validity-caveats.ts';
 
 const [rag] = runResults.arms;
 
-it('a model answers nothing if no answer is right, whatever unit the primary metric has', () => {
+it('a model answers nothing if no answer is right, for every unit of the primary metric', () => {
   const run = { ...runResults.run, dataset: { ...runResults.run.dataset, primaryMetric: 'goldLogProb' } };
   const oracle = (contains: number) => {
     const estimate = (mean: number) => ({ mean, low: mean, high: mean, n: 60, users: 20 });

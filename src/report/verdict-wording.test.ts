@@ -144,7 +144,7 @@ it('bytes, leaks, methods and loads are told with the numbers of the figure', ()
   );
 });
 
-it('the planned contrast has the verdict of its test, whatever its interval', () => {
+it('the planned contrast has the verdict of its test, also if its interval contains 0', () => {
   const categories: [string, string] = ['stated', 'updated'];
   const planned = { arm: 'dki', reference: 'rag', categories, metric: 'exactMatch', discordance: 0.2 };
   const difference = { against: 'rag', delta: 0.1, low: -0.1, high: 0.3, n: 9, users: 9, wins: 1, losses: 0 };

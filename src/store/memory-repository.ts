@@ -64,7 +64,7 @@ export class MemoryRepository extends Repository {
     return this.select(memories, and(eq(memories.sessionId, sessionId), eq(memories.id, id)));
   }
 
-  /** The memories with these ids of the user; for `undefined` those without a user, of which each session may have one. */
+  /** The user's memories with these ids. Without a user: those of sessions without one, each of which may have its own. */
   getByIds(userId: string | undefined, ids: readonly string[]): MemoryRow[] {
     const isOwned = userId === undefined ? isNull(memories.userId) : eq(memories.owner, this.#owner({ userId }));
     return this.select(memories, and(isOwned, inArray(memories.id, [...ids])));

@@ -59,7 +59,7 @@ it('keeps times on a scale of decades, though an interval of few users reaches 0
   expect(shown).toEqual(expect.arrayContaining(['5', '10', '20']));
 });
 
-it('says of which turns times are', () => {
+it('says which turns the times cover', () => {
   const times = (arms: typeof runResults.arms) =>
     /time to the first token over ([a-z ]+),/.exec(reportFigures(of('main', { arms }))[0]!.description)![1];
   expect(times([rag, dki])).toBe('cache hits');

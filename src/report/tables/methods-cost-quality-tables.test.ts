@@ -55,7 +55,7 @@ describe('table 11', () => {
       const [figure] = reportFigures(results);
       return [shown(methodsTable(results)!, 'dki')['kept'], / dki (\d+ %)/.exec(figure!.description)?.[1]];
     };
-    // 90.0 % against 80.0 % on the same 60 items, whatever rag has on all.
+    // 90.0 % against 80.0 % on the same 60 items; over all items, rag has another mean.
     expect(kept(60)).toEqual(['112.5', '113 %']);
     expect(kept(59)).toEqual(['–', undefined]);
   });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { realEngine } from '../../../../test/fixtures/engines.ts';
 import { LikelihoodScorer } from './likelihood-scorer.ts';
 
-it('gives the distribution that a turn generated from, whatever is scored behind the prompt', async () => {
+it('gives the distribution that a turn generated from, independent of what is scored after the prompt', async () => {
   // These weights are computed in groups of tokens, so that tokens behind the prompt change the bits of its last ones.
   await using engine = await realEngine.open({ model: 'random:small-llama:q4_k', threads: 1, sessions: 2 });
   expect(engine.capabilities.exactCuts).toBeGreaterThan(1);
