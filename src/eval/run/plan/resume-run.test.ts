@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type HandmadeRun, storeRun } from '../../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
 import { loadBenchConfig } from '../../../bench/load-config.ts';
+import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import { languageModelNamed } from '../../../models/model-registry.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { generatedMetric } from './new-run-record.ts';
@@ -18,6 +19,11 @@ test('an option that the run began without is not taken from the command', () =>
   const resumed = resume({ settings: { seed: 3 } }, { retriever: 'salience', retrievalTokens: '10', threads: '1' });
   expect(resumed).not.toHaveProperty('retrievalTokens');
   expect(resumed).toMatchObject({ seed: 3, threads: 1 });
+});
+
+test('a run on data that ship is resumed in another clone', () => {
+  const settings = { dataset: ['/gone/datasets/facts-en-2.jsonl', '/gone/mine.jsonl'] };
+  expect(resume({ settings }).dataset).toEqual([shippedDatasets().get('facts-en-2'), '/gone/mine.jsonl']);
 });
 
 test('a resumed run keeps its prompts, even if the registry or the command differ now', () => {

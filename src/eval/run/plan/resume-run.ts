@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import { flagName, optionKeys } from '../../../config/flags-from-schema.ts';
+import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import { languageModelWithHash } from '../../../models/model-registry.ts';
 import { resolveModel } from '../../../models/resolve-model-name.ts';
@@ -12,9 +15,18 @@ import type { LoadedModels } from '../loaded-models.ts';
 import { currentEnvironment, describeModel, describeRetriever } from './new-run-record.ts';
 import { decisiveOptions, fixedOptions, type ResumeRule, resumeRules } from './option-resume-rules.ts';
 
+/** The options that a run began with. A data set that ships may lie elsewhere now: another clone, for instance, has its own. */
+function begunOptions({ plan: { settings } }: RunRecord): Partial<BenchConfig> {
+  const options = settings as unknown as Partial<BenchConfig>;
+  if (options.dataset === undefined) return options;
+  const shipped = shippedDatasets();
+  const present = (file: string) => (existsSync(file) ? undefined : shipped.get(basename(file, '.jsonl'))) ?? file;
+  return { ...options, dataset: options.dataset.map(present) };
+}
+
 /** The options of a resumed run: those that it began with, and new ones if no turn depends on them. */
 export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig {
-  const begun = decisiveOptions(run.plan.settings as unknown as BenchConfig);
+  const begun = decisiveOptions(begunOptions(run));
   if (config.judge !== undefined && begun.judge === undefined) {
     const message = `--resume ${run.name}: the run asks no judge`;
     throw new BenchError('bad-option', message, 'drop --judge, or start a new run with it');
@@ -34,7 +46,7 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
 
 /** The options of a suite that had not begun when its command was interrupted. @param run another run of it @throws BenchError `bad-option` */
 export function commandConfig(config: BenchConfig, run: RunRecord): BenchConfig {
-  const { arms, settings, given } = run.plan;
+  const { arms, given } = run.plan;
   const hasRule = (key: string, ...rules: ResumeRule[]) => rules.includes(resumeRules[key as keyof BenchConfig]);
   const stored = (keys: readonly string[]) => keys.filter((key) => hasRule(key, 'fixed', 'planned'));
   // `npm run bench` always gives a number of workers, and a model may be found by its hash.
@@ -45,7 +57,7 @@ export function commandConfig(config: BenchConfig, run: RunRecord): BenchConfig 
     const hint = `it was given ${given?.map(flagName).join(', ') ?? 'to an older version, which did not store them'}`;
     throw new BenchError('bad-option', `--resume: ${differing} is not as in the command of run "${run.name}"`, hint);
   }
-  const begun: Readonly<Record<string, unknown>> = { ...settings, arms: arms.map(({ name }) => name) };
+  const begun: Readonly<Record<string, unknown>> = { ...begunOptions(run), arms: arms.map(({ name }) => name) };
   const restored = stored(given).flatMap((key) => (key in begun ? [[key, begun[key]]] : []));
   const options = { ...config, ...(Object.fromEntries(restored) as Partial<BenchConfig>) };
   return { ...options, model: modelToOpen(options, run) ?? config.model, given: [...config.given, ...given] };
