@@ -1,7 +1,7 @@
 import { type ModelContrast, modelContrasts } from '../src/eval/analysis/compare/model-contrasts.ts';
 import { findComparison } from '../src/report/find-arms-and-comparisons.ts';
-import { formatInterval, formatNumber, formatProbability } from '../src/render/format-number.ts';
-import { intervalColumn, type ItemColumn, itemRows, numberColumn } from '../src/render/table.ts';
+import { formatNumber, formatProbability } from '../src/render/format-number.ts';
+import { intervalColumn, type ItemColumn, itemRows, numberColumn, textColumn } from '../src/render/table.ts';
 import type { ArmResults, RunResults } from '../src/store/records/run-results.ts';
 import type { BareTable } from './real-model-tables.ts';
 
@@ -45,30 +45,45 @@ export function ladderTable(runs: readonly RunResults[]): BareTable {
   };
 }
 
-type Interval = Readonly<Record<'delta' | 'low' | 'high', number>>;
+const times = ['rag-cached', 'dki', 'dki-blocks'];
 
-/** `−28.4 [−38.2, −20.3]` */
-const pointsText = ({ delta, low, high }: Interval): string => formatInterval([delta * 100, low * 100, high * 100], 1);
+/** TTFT of hits in proportion to that of text, of each arm in `times`. */
+const timesText = (results: RunResults): string =>
+  times.map((arm) => formatNumber(Math.exp(findComparison(results, arm, 'rag', 'ttftLogRatio')!.delta), 2)).join(', ');
 
-/** What a run of the ladder found, as sentences to quote. */
-function findingOf({ results, contrast, pAdjusted, verdict }: ModelContrast): string {
-  const exact = findComparison(results, 'dki', 'rag', 'contains')!;
-  if (contrast.found.state !== 'measured')
-    throw new Error(`${results.run.name}: the planned contrast was not measured`);
-  const hits = findComparison(results, 'dki', 'rag', 'ttftLogRatio')!;
-  const times = ['rag-cached', 'dki', 'dki-blocks']
-    .map((arm) => `\`${arm}\` ${formatNumber(Math.exp(findComparison(results, arm, 'rag', 'ttftLogRatio')!.delta), 2)}`)
-    .join(', ');
-  const same = exact.verdict === 'identical' ? `answers as text on all ${exact.n}` : `${pointsText(exact)} points`;
-  const parts = contrast.found.parts.map((part) => `${pointsText(part)} on _${part.category}_`);
-  return [
-    `> **${results.run.model.name}**: \`dki\` ${same}; blocks ${parts.join(', ')}.`,
-    `Planned difference: ${pointsText(contrast.found)}, p ${formatProbability(pAdjusted!)}, ${verdict!}.`,
-    `TTFT ÷ text on ${hits.n} hits: ${times}.`,
-  ].join(' ');
+function sameAnswersText(results: RunResults): string {
+  const { verdict, n, delta } = findComparison(results, 'dki', 'rag', 'contains')!;
+  return verdict === 'identical' ? `all ${n}` : `not: ${formatNumber(delta * 100, 1)} pp`;
 }
 
-/** What the ladder found, a paragraph for each model; p values are adjusted over the models. */
-export function ladderFindings(runs: readonly RunResults[]): string {
-  return modelContrasts(runs).map(findingOf).join('\n\n');
+const categoryColumn = (category: string, heading: string): ItemColumn<ModelContrast> =>
+  intervalColumn(
+    category,
+    heading,
+    ({ contrast: { found } }) =>
+      found.state === 'measured' ? found.parts.find((part) => part.category === category) : undefined,
+    100,
+  );
+
+/** What the ladder found, a row for each model; p values are adjusted over the models. */
+export function ladderFindings(runs: readonly RunResults[]): BareTable {
+  const columns = [
+    textColumn<ModelContrast>('same', 'dki answers as text', ({ results }) => sameAnswersText(results)),
+    categoryColumn('updated', 'blocks: updated'),
+    categoryColumn('two memories', 'blocks: two memories'),
+    intervalColumn<ModelContrast>(
+      'contrast',
+      'planned difference',
+      ({ contrast: { found } }) => (found.state === 'measured' ? found : undefined),
+      100,
+    ),
+    textColumn<ModelContrast>('p', 'p (Holm)', ({ pAdjusted, verdict }) =>
+      pAdjusted === null ? null : `${formatProbability(pAdjusted)}, ${verdict!}`,
+    ),
+    textColumn<ModelContrast>('times', 'TTFT ÷ text: prefix cache, dki, blocks', ({ results }) => timesText(results)),
+  ];
+  return {
+    rowHeading: 'model',
+    ...itemRows(modelContrasts(runs), ({ results }) => results.run.model.name, [{ columns }]),
+  };
 }

@@ -13,7 +13,7 @@ describe.each(Object.keys(drawnTables))('%s', (document) => {
 
   it('names the vector search behind each table', () => {
     const drawn = textOf(document).split('<!-- table ').slice(1);
-    // Sentences.
+    // The ladder's page names those behind its findings.
     const tables = drawn.filter((text) => !text.startsWith('finding '));
     for (const table of tables) {
       expect(table.split('<!-- end ')[0]).toMatch(/\n\nVector search: (?:faiss|usearch|typescript)\S* [^\n]+\.\n\n$/);

@@ -35,14 +35,19 @@ function readResults(folder: string): RunResults {
   return runResults.parse(JSON.parse(readFileSync(resolve(root, 'reports', folder, 'results.json'), 'utf8')));
 }
 
-/** A table without caption and notes, for which the README has its own words, and the vector search, per model where they differ. */
-function bare(table: BareTable, runs: readonly RunResults[]): string {
+/** A table without caption and notes, for which a page has its own words. */
+function captionless(table: BareTable): string {
   const lines = renderMarkdown({ ...table, id: '', caption: '', notes: [] }).split('\n');
+  return lines.slice(2).join('\n').trim();
+}
+
+/** A table without caption and notes, and the vector search, per model where they differ. */
+function bare(table: BareTable, runs: readonly RunResults[]): string {
   const byBackend = Map.groupBy(runs, ({ run: { retriever } }) => `${retriever.backend} ${retriever.version}`);
   const searches = Array.from(byBackend, ([backend, of]) =>
     byBackend.size === 1 ? backend : of.map(({ run }) => `${backend} (${run.model.name})`).join(', '),
   );
-  return `${lines.slice(2).join('\n').trim()}\n\nVector search: ${searches.join(', ')}.`;
+  return `${captionless(table)}\n\nVector search: ${searches.join(', ')}.`;
 }
 
 /** A table of a real model's run, with its vector search. */
@@ -156,7 +161,7 @@ export async function drawModelSizes(): Promise<readonly [path: string, svg: str
 /** The drawing of each table, by document. */
 export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': {
-    finding: () => ladderFindings(ladderReports.map(readResults)),
+    finding: () => captionless(ladderFindings(ladderReports.map(readResults))),
   },
   'docs/real-model.md': { arms: () => bareTable(qualityAndCostTable, REAL_MODEL) },
   'docs/ladder.md': { ladder: () => categoriesTable(ladderReports), chinese: () => categoriesTable(chineseReports) },
