@@ -9,11 +9,11 @@ import { categories, distinct, facets } from './figure-parts.ts';
 const colours = {
   rag: '#e6e7e8',
   'rag-cached': '#f2d34b',
-  'rag-cached@order=stable': '#d9a520',
-  'rag-cached + disk': '#7a9a56',
+  'rag-cached@order=stable': '#c8901c',
+  'rag-cached + disk': '#66894a',
   dki: '#6aa3dd',
   'dki@order=stable': '#5590cc',
-  'dki-blocks': '#f0a07a',
+  'dki-blocks': '#f5b08f',
   'dki-blocks@context=previous': '#cf7d57',
 };
 
