@@ -58,12 +58,13 @@ export const runs = sqliteTable('runs', {
   finishedAt: integer('finished_at'),
 });
 
-/** The users of a run that a worker, one process, has claimed. Claims of workers that ended early are deleted. */
+/** The users of a run that a worker, one process, has claimed. */
 export const runUsers = sqliteTable('run_users', {
   runId: text('run_id').notNull(),
   userId: text('user_id').notNull(),
   /** Place among the users of the plan, from 0. */
   position: integer('position').notNull(),
+  /** Empty once a worker that ended early gave the user back. */
   worker: text('worker').notNull(),
   /** Null while the worker runs the turns. */
   finishedAt: integer('finished_at'),

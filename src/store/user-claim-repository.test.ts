@@ -33,7 +33,10 @@ test('a user belongs to one worker until the worker finishes or ends', () => {
   users.finish('ann', 'one', shareOf(3));
   expect(users.claim(ann, 'two')).toBe('finished');
   users.release('two');
+  // Turns of an unfinished user may be stored: results must not count them.
+  expect([...users.unfinished()!]).toEqual(['bob']);
   expect(users.claim(bob, 'one')).toBe('claimed');
+  expect(users.claim(bob, 'two')).toBe('taken');
   // A finished user stays finished.
   users.release();
   expect([users.claim(ann, 'three'), users.claim(bob, 'three')]).toEqual(['finished', 'claimed']);

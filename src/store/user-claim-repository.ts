@@ -13,6 +13,9 @@ export interface PlannedUser {
   readonly turns: number;
 }
 
+/** In place of the worker of an unfinished user that was given back. */
+const RELEASED = '';
+
 /** Outcome of a claim: the user belongs to this worker now, to another worker, or was already finished. */
 export type Claim = 'claimed' | 'taken' | 'finished';
 
@@ -30,7 +33,12 @@ export class UserClaimRepository extends Repository {
     const { userId, position } = user;
     return this.database.transaction((query) => {
       const isFinished = this.isFinished(user);
-      if (this.#find(userId) !== undefined) return isFinished ? 'finished' : 'taken';
+      const begun = this.#find(userId);
+      if (begun?.worker === RELEASED) {
+        query.update(runUsers).set({ worker }).where(this.#is(userId)).run();
+        return 'claimed';
+      }
+      if (begun !== undefined) return isFinished ? 'finished' : 'taken';
       const finishedAt = isFinished ? Date.now() : null;
       query.insert(runUsers).values({ runId: this.#runId, userId, position, worker, finishedAt }).run();
       return isFinished ? 'finished' : 'claimed';
@@ -60,14 +68,17 @@ export class UserClaimRepository extends Repository {
     });
   }
 
-  /** Gives back the unfinished users of a worker that has ended. @param worker default: all workers */
+  /**
+   * Gives back the unfinished users of a worker that has ended. They still count as unfinished, since turns of theirs may be stored.
+   * @param worker default: all workers
+   */
   release(worker?: string): void {
     const unfinished = and(
       eq(runUsers.runId, this.#runId),
       isNull(runUsers.finishedAt),
       worker === undefined ? undefined : eq(runUsers.worker, worker),
     );
-    this.database.guard((query) => query.delete(runUsers).where(unfinished).run());
+    this.database.guard((query) => query.update(runUsers).set({ worker: RELEASED }).where(unfinished).run());
   }
 
   /** Forgets that a user was begun, or finished. */
