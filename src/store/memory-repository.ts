@@ -84,6 +84,8 @@ export class MemoryRepository extends Repository {
   /** The key within which memory ids are unique: the user, or the session for memories without a user. */
   #owner({ userId, sessionId = '' }: { readonly userId?: string | undefined; readonly sessionId?: string }): string {
     if (userId === undefined) return `session ${sessionId}`;
-    return this.#runId === undefined ? userId : `${this.#runId}/${userId}`;
+    if (this.#runId !== undefined) return `${this.#runId}/${userId}`;
+    // A user may be called like the key of a session.
+    return /^(?:session|user) /.test(userId) ? `user ${userId}` : userId;
   }
 }
