@@ -28,18 +28,20 @@ const NUMBERS: readonly string[] = ['alpha', 'temperature', 'run'] satisfies (ke
 const DECIMAL = /^\d+(\.\d+)?$/;
 
 function parseSetting(text: string): readonly [string, string | number] {
-  const [key = '', value = ''] = text.split('=', 2);
+  const [key = '', ...values] = text.split('=');
+  const value = values.join('=');
   if (key === PREFIX_SETTING) return ['answerPrefix', value];
   // Refused below as unknown: names allow only the spelling with a hyphen.
   if (key === 'answerPrefix') return [text, value];
   return [key, NUMBERS.includes(key) && DECIMAL.test(value) ? Number(value) : value];
 }
 
-/** Splits an arm's name; undefined if a setting is invalid. Does not check that the arm exists: the registry does. */
+/** Splits an arm's name; undefined if a setting is invalid or given twice. Does not check that the arm exists: the registry does. */
 export function parseArmName(name: string): ArmName | undefined {
   const [base = '', ...texts] = name.split('@');
-  const settings = knownSettings.safeParse(Object.fromEntries(texts.map(parseSetting)));
-  if (!settings.success) return undefined;
+  const given = Object.fromEntries(texts.map(parseSetting));
+  const settings = knownSettings.safeParse(given);
+  if (!settings.success || Object.keys(given).length < texts.length) return undefined;
   const colon = base.indexOf(':');
   return {
     base,

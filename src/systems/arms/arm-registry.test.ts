@@ -150,6 +150,8 @@ describe('a name', () => {
     ['dki-link:', 'did you mean dki-link:4?'],
     ['dki:4', 'did you mean dki?'],
     ['dki@labels=roman', '--arms: no arm "dki@labels=roman"'],
+    ['dki@labels=bullet@labels=index', '--arms: no arm "dki@labels=bullet@labels=index"'],
+    ['dki@labels=bullet=index', '--arms: no arm "dki@labels=bullet=index"'],
     ['dki@colour=red', '--arms: no arm "dki@colour=red"'],
     ['', '--arms: no arm ""'],
   ])('that is none is refused with the nearest: %s', (name, message) => {
