@@ -196,7 +196,8 @@ export function openBlockStore(
   timing: DiskTiming = 'at-once',
   type: StoreType = 'f16',
 ): BlockStore {
-  const share = shareMemory(memoryBytes);
+  // A quantised block is dequantised for each turn, so that its rotated keys are never found again.
+  const share = type === 'f16' ? shareMemory(memoryBytes) : { blocks: memoryBytes, rotated: 0 };
   const rotated = new RotatedKeyCache(share.rotated);
   const memory = new BlockMemoryTier(share.blocks, type === 'f16' ? arenaBlocks(rotated) : quantisedBlocks(type));
   return new BlockStore<SequenceState, Uint8Array<ArrayBuffer>>(disk, memory, timing, rotated);
