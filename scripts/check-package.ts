@@ -1,7 +1,7 @@
 /**
- * Installs the package as others get it, and tries it: `npx tsx scripts/check-package.ts` packs what is built, `-- FILE.tgz` takes a packed one.
- * Our overrides and development dependencies do not reach its users. The GPU backends of node-llama-cpp, some 620 MB that they get
- * besides, are left out here to save the download.
+ * Installs the package as others get it, and tries it: `npx tsx scripts/check-package.ts` packs what is built,
+ * `-- FILE.tgz` takes a packed one. Our overrides and development dependencies do not reach its users. The GPU backends of
+ * node-llama-cpp, some 620 MB that they get besides, are left out here to save the download.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';

@@ -43,7 +43,8 @@ export async function licencesPage(): Promise<string> {
       '`facts-en`, `facts-zh`, their second editions, `recall-en`, `recall-zh` and their development splits.',
     '## Fetched on request',
     brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
-    'Public data sets (`locomo`, `musique-s`, `2wiki`, `hotpotqa`, `longmemeval`, `beam`, `multi-turn`) are fetched on request too, or given by `--data-file`; `npx dki-bench data list` names their licences.',
+    'Public data sets (`locomo`, `musique-s`, `2wiki`, `hotpotqa`, `longmemeval`, `beam`, `multi-turn`) are fetched on request too, ' +
+      'or given by `--data-file`; `npx dki-bench data list` names their licences.',
     '## Installed by npm',
     'What `npm install dki-bench` may bring, other platforms included; `package-lock.json` names each package.',
     byLicence.map(([licence, packages]) => `- ${licence}: ${listed(packages)}`).join('\n'),

@@ -10,7 +10,7 @@ export function run(program, args, options = {}) {
   return execFileSync(program, args, { ...quiet, ...options });
 }
 
-/** True where a proof, a script that is given an addon, exits with 0: in a process of its own, since a bad binary takes its process with it. */
+/** True where a proof, a script that is given an addon, exits with 0. It has its own process, since a bad binary takes it down. */
 export function answers(proof, addon, options = {}) {
   return spawnSync(process.execPath, ['-e', proof, addon], { ...quiet, ...options }).status === 0;
 }

@@ -29,6 +29,7 @@ beforeAll(() => {
   write('package.json', `${JSON.stringify(mini, null, 2)}\n`);
   execFileSync('npm', ['install', '--package-lock-only', '--ignore-scripts', '--silent'], { cwd: folder.path });
   write('CHANGELOG.md', changelog);
+  write('CITATION.cff', 'version: 0.1.0\ndate-released: 2026-01-02\n');
   write('figure.txt', '42\n');
   write('README.md', '42\n');
   write('.gitignore', 'build/\nbuilt.txt\nnode_modules/\n');
@@ -97,10 +98,12 @@ it('a release is one commit and a tag, and what was checked is what was packed',
   expect([code, stdout]).toEqual([0, expect.stringContaining('checked 0.2.0\nbuild/mini-0.2.0.tgz is 0.2.0')]);
   expect(state()).toEqual(['', `Release 0.2.0\n${before}`, 'v0.2.0']);
   expect(git('rev-parse', 'v0.2.0^{commit}')).toBe(git('rev-parse', 'HEAD'));
-  expect(git('show', '--name-only', '--format=')).toBe('CHANGELOG.md\npackage-lock.json\npackage.json');
+  expect(git('show', '--name-only', '--format=')).toBe('CHANGELOG.md\nCITATION.cff\npackage-lock.json\npackage.json');
   for (const name of ['package.json', 'package-lock.json']) {
     expect(JSON.parse(read(name))).toMatchObject({ version: '0.2.0' });
   }
-  expect(read('CHANGELOG.md')).toContain(`## [Unreleased]\n\n## [0.2.0] - ${new Date().toISOString().slice(0, 10)}\n`);
+  const today = new Date().toISOString().slice(0, 10);
+  expect(read('CHANGELOG.md')).toContain(`## [Unreleased]\n\n## [0.2.0] - ${today}\n`);
+  expect(read('CITATION.cff')).toBe(`version: 0.2.0\ndate-released: ${today}\n`);
   expect(existsSync(folder.file('build/mini-0.2.0.tgz'))).toBe(true);
 });

@@ -16,7 +16,7 @@ import { runScript } from './run-script.ts';
 
 const PREPARED = ['package.json', 'package-lock.json', 'CHANGELOG.md', 'CITATION.cff'];
 const UNRELEASED = '## [Unreleased]';
-/** Of packed releases; git ignores it. */
+/** Folder of packed releases, which git ignores. */
 const OUTPUT = 'build';
 const manifest = z.object({ version: z.string() });
 

@@ -1,6 +1,6 @@
 /**
- * Makes the data sets that ship, byte for byte, from their grammars: `npx tsx scripts/datasets/make-shipped.ts`. With `--seed`, `--users` and `--out FOLDER` it makes
- * others of the same form; names choose some of them.
+ * Makes the data sets that ship, byte for byte, from their grammars: `npx tsx scripts/datasets/make-shipped.ts`. With `--seed`,
+ * `--users` and `--out FOLDER` it makes others of the same form; names choose some of them.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -84,7 +84,7 @@ run() {
   # CUDA's libraries may be where the linker does not look, such as in a package of Python.
   LD_LIBRARY_PATH=$(find / -xdev \( -name 'libcublas.so.13' -o -name 'libcudart.so.13' \) -printf '%h:' 2>/dev/null || true)${LD_LIBRARY_PATH:-}
   export LD_LIBRARY_PATH DKI_BENCH_GPU=$gpu
-  command -v nvidia-smi >/dev/null && nvidia-smi >"$out/log"
+  nvidia-smi >"$out/log" 2>&1 || true
   local bench=(node dist/cli/main.js bench --gpu "$gpu" --json --out "$unpacked/reports")
   try contract 120 "$out/log" vitest run --project parts test/contract/engine.test.ts -t 'llama-cpp on' \
     --reporter=json --outputFile="$out/contract.json"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Compares our engine with transformers and kvpress on SmolLM2, with its weights in 32-bit floats (at most .03 in ln p) and as they ship,
-# and prints two tables, which docs/exactness.md sums up. Brings transformers and kvpress from the Python index into the cache of the bench (6 GB with torch, some minutes).
+# Compares our engine with transformers and kvpress on SmolLM2, with its weights in 32-bit floats (at most .03 in ln p) and as they
+# ship, and prints two tables, which docs/exactness.md sums up. Brings transformers and kvpress from the Python index into the cache
+# of the bench (6 GB with torch, some minutes).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 PATH="$PWD/node_modules/.bin:$PATH"
@@ -9,7 +10,8 @@ cache=${DKI_BENCH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dki-bench}
 python=${PEERS_PYTHON:-$cache/peers/bin/python}
 if [ ! -x "$python" ]; then
   python3 -m venv "$cache/peers"
-  "$cache/peers/bin/pip" install --quiet kvpress==0.5.5 gguf==0.19.0 torch==2.15.0 transformers==5.2.0
+  "$cache/peers/bin/pip" install --quiet kvpress==0.5.5 gguf==0.19.0 torch==2.15.0 transformers==5.2.0 ||
+    { rm -rf "$cache/peers"; exit 1; }
 fi
 
 scripts/real-models.sh smollm2-135m

@@ -40,5 +40,7 @@ await runScript(async () => {
   const path = await makeLongRuns(values.out ?? scratch.path, turns);
   const nodeOptions = npmScript('tables').filter((word) => word.startsWith('--'));
   const execArgv = [...process.execArgv, ...nodeOptions];
-  await once(fork(fileURLToPath(import.meta.url), ['--draw', path], { execArgv }), 'exit');
+  const drawing = fork(fileURLToPath(import.meta.url), ['--draw', path], { execArgv });
+  const [code] = (await once(drawing, 'exit')) as [number | null];
+  if (code !== 0) process.exitCode = 1;
 });

@@ -1,8 +1,8 @@
 """The sentence embedder: a BERT of two layers, trained to put a question next to the memory that answers it.
 
 Each step takes 256 memories of one user and their questions, in one language or across: the other memories, which share
-subjects and relations with the right one, are its negatives. Writes models/embed-en-zh/ in the form that transformers.js loads: mean pooling over
-the attention mask, then unit length. `scripts/models/evaluate-embedder.ts` judges it.
+subjects and relations with the right one, are its negatives. Writes models/embed-en-zh/ in the form that transformers.js loads:
+mean pooling over the attention mask, then unit length. `scripts/models/evaluate-embedder.ts` judges it.
 """
 import argparse
 import json

@@ -79,7 +79,7 @@ def main() -> None:
     out = checkpoint(arguments.stage)
     if out.exists():
         raise SystemExit(f"{out} is there: move it away first")
-    state = {"model": model.state(), "optimizer": Optimizer(model).state(), "running": 0.0, "evaluation": {}}
+    state = {"step": 0, "model": model.state(), "optimizer": Optimizer(model).state(), "running": 0.0, "evaluation": {}}
     write_checkpoint(arguments.stage, state)
     print(f"{out}: {model.weights.numel()} parameters of {arguments.file}")
 

@@ -7,7 +7,7 @@ import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-serve
 import { enginePromises } from './engine/promises.ts';
 import { ofOpenAi, type Subject } from './engine/subjects.ts';
 
-/** Room for the last token of a score. */
+/** Space for the last token of a score. */
 const SPARE_TOKENS = 16;
 
 /** The /v1 of a llama-server that is started for each engine, with a slot for each session. */

@@ -84,6 +84,7 @@ it.each(['csv', 'jsonl', 'locomo'])('a pipe to be converted from %s is named', a
 });
 
 it('a run with a judge that is not there, or refuses the key, ends before its first turn', async () => {
+  const few = ['--users', '10', '--limit', '8', '--arms', 'none,rag'];
   await using server = await ChatServer.start(() => ({
     status: 401,
     body: `{"error":{"message":"wrong key ${KEY}"}}`,
@@ -95,19 +96,8 @@ it('a run with a judge that is not there, or refuses the key, ends before its fi
     ],
     [server.address, 'refuses access (401)\n  hint: correct DKI_BENCH_JUDGE_KEY\n'],
   ] as const) {
-    const words = [
-      '--judge-model',
-      'grader',
-      '--judge',
-      address,
-      '--users',
-      '10',
-      '--limit',
-      '8',
-      '--arms',
-      'none,rag',
-    ];
-    const ended = await host.run('bench', ...words, '--quiet', '--db', 'judged.sqlite');
+    const judge = ['--judge-model', 'grader', '--judge', address];
+    const ended = await host.run('bench', ...few, ...judge, '--quiet', '--db', 'judged.sqlite');
     expectMistake(ended, `error: judge ${address}/v1/chat/completions: ${why}`);
   }
   expect((await host.run('tables', '--db', 'judged.sqlite')).stderr).toContain('holds no run');

@@ -60,7 +60,7 @@ describe('a run', () => {
     expect(interrupted.stderr).not.toContain('100 % of 30 turns');
   });
 
-  it('gives one JSON document on standard output, and 0 where all gates hold', () => {
+  it('gives one JSON document on standard output, and 0 where all checks pass', () => {
     expect(json.code).toBe(0);
     expect(results.run).toMatchObject({ name: 'first', status: 'finished', dataset: { users: 10, items: 10 } });
     expect(results.arms.map(({ arm, n }) => `${arm} ${n}`)).toEqual(['none 10', 'rag 10', 'dki 10']);
@@ -114,20 +114,7 @@ describe('a run', () => {
   });
 
   it('is refused where the open model shows that an option cannot be met, and leaves nothing behind', async () => {
-    const words = [
-      'bench',
-      '--users',
-      '10',
-      '--limit',
-      '8',
-      '--arms',
-      'rag',
-      '--reserve',
-      '2048',
-      '--out',
-      'none',
-      '--quiet',
-    ];
+    const words = ['bench', ...few, '--reserve', '2048', '--out', 'none', '--quiet'];
     expectMistake(await dkiBench(words), 'error: --reserve 2048: not smaller than the window of 2048 tokens\n');
     expect(existsSync(join(folder, 'none'))).toBe(false);
   });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const file = writeData('planned', contrast);
   run = await bench(file, '--run', 'first');
   twice = await bench(file, '--run', 'second', '--arms', 'rag,dki', '--quiet');
-}, 240_000);
+});
 
 it('a run says before its first turn what it plans and what it can show, and in one line what it found', () => {
   const before =

@@ -18,18 +18,8 @@ async function bench(
   killAfterMs?: number,
 ): Promise<Ended & { ms: number }> {
   const start = performance.now();
-  const options = [
-    '--users',
-    '10',
-    '--limit',
-    '16',
-    '--arms',
-    'none,rag,rag-cached,dki',
-    '--out',
-    folder.path,
-    '--quiet',
-    ...args,
-  ];
+  const few = ['--users', '10', '--limit', '16', '--arms', 'none,rag,rag-cached,dki'];
+  const options = [...few, '--out', folder.path, '--quiet', ...args];
   const kill = killAfterMs === undefined ? {} : { killAfterMs };
   const ended = await runProcess([...program, 'bench', ...options], { cwd: root, ...kill });
   return { ...ended, ms: performance.now() - start };

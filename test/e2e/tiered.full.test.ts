@@ -84,5 +84,4 @@ it.runIf(hasRedisServer())(
     // No trace of the run is left.
     expect([await redis.keys(), await postgres.schemas()]).toEqual([[], []]);
   },
-  300_000,
 );

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { isProcessRunning } from '../../src/base/is-process-running.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
-import { program, runProcess, startProcess } from '../fixtures/run-process.ts';
+import { childrenOf, program, runProcess, startProcess } from '../fixtures/run-process.ts';
 import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
@@ -33,12 +33,6 @@ function expectWhole(name: string): void {
   expect(untimedResults(resultsOf(name))).toEqual(untimedResults(resultsOf('one')));
 }
 
-/** Processes that this one has started. */
-function childrenOf(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return text === '' ? [] : text.split(' ').map(Number);
-}
-
 /** Starts two workers, and acts when so much of the turns is taken. */
 async function atShare(name: string, percent: number, act: (pid: number, children: readonly number[]) => void) {
   let [acted, children] = [0, [] as number[]];
@@ -57,7 +51,7 @@ async function atShare(name: string, percent: number, act: (pid: number, childre
 }
 
 async function untilGone(processes: readonly number[]): Promise<void> {
-  for (let tries = 0; tries < 40 && processes.some(isProcessRunning); tries++) await wait(50);
+  for (let tries = 0; tries < 600 && processes.some(isProcessRunning); tries++) await wait(50);
   expect(processes.filter(isProcessRunning)).toEqual([]);
 }
 

@@ -12,40 +12,36 @@ test.each([
   [{}, ['tiered']],
   [{ cold: 'postgres://127.0.0.1/x' }, ['tiered', 'tiered, ivfflat-approximate']],
   [{ cold: 'postgres://127.0.0.1/x', coldIndex: 'ivfflat-approximate' }, ['tiered']],
-])(
-  'measures tiered by the probes of pgvector besides, where there is one: %j',
-  async (flags, tiered) => {
-    const opened: (readonly [string, string | undefined])[] = [];
-    const steps: (readonly [number, number])[] = [];
-    const { rows } = await measureRetrieval({
-      config: loadBenchConfig({ flags: { suite: 'retrieval', ...flags }, environment: {} }),
-      datasets: [],
-      folder: '',
-      signal: new AbortController().signal,
-      engines: fakeAdapter.opener({}),
-      onStep: (...step) => steps.push(step),
-      measured: null,
-      save: () => Promise.resolve(),
-      // The router in place of each: what is asked for is the question, not what it finds.
-      openRetriever: (name, { coldIndex } = {}) => {
-        opened.push([name, coldIndex]);
-        const router = new MemoryRouter(embeddings, { backend, topK: 5, threshold: -1 });
-        return Promise.resolve(new RouterRetriever(router, embeddings));
-      },
-    });
-    const indexes = tiered.map((label) => label.split(', ')[1]);
-    expect(opened.filter(([name]) => name === 'tiered').map(([, coldIndex]) => coldIndex)).toEqual(indexes);
-    const all = rows.filter(({ kind }) => kind === 'all');
-    const strategies = ['router', ...tiered, 'salience', 'hinted'];
-    const ofMentions = ['router', 'salience', 'salience, reinforcement=0'];
-    expect(all.map(({ strategy }) => strategy)).toEqual([...strategies, ...ofMentions]);
-    expect(steps).toEqual(all.map((_, done) => [done, all.length]));
-    const made = rows.filter(({ dataset }) => dataset === undefined);
-    const differences = made.flatMap(({ againstRouter }) => againstRouter?.delta ?? []);
-    expect(differences).toEqual(Array(7 * (2 + tiered.length)).fill(0));
-  },
-  120_000,
-);
+])('measures tiered by the probes of pgvector besides, where there is one: %j', async (flags, tiered) => {
+  const opened: (readonly [string, string | undefined])[] = [];
+  const steps: (readonly [number, number])[] = [];
+  const { rows } = await measureRetrieval({
+    config: loadBenchConfig({ flags: { suite: 'retrieval', ...flags }, environment: {} }),
+    datasets: [],
+    folder: '',
+    signal: new AbortController().signal,
+    engines: fakeAdapter.opener({}),
+    onStep: (...step) => steps.push(step),
+    measured: null,
+    save: () => Promise.resolve(),
+    // The router in place of each: what is asked for is the question, not what it finds.
+    openRetriever: (name, { coldIndex } = {}) => {
+      opened.push([name, coldIndex]);
+      const router = new MemoryRouter(embeddings, { backend, topK: 5, threshold: -1 });
+      return Promise.resolve(new RouterRetriever(router, embeddings));
+    },
+  });
+  const indexes = tiered.map((label) => label.split(', ')[1]);
+  expect(opened.filter(([name]) => name === 'tiered').map(([, coldIndex]) => coldIndex)).toEqual(indexes);
+  const all = rows.filter(({ kind }) => kind === 'all');
+  const strategies = ['router', ...tiered, 'salience', 'hinted'];
+  const ofMentions = ['router', 'salience', 'salience, reinforcement=0'];
+  expect(all.map(({ strategy }) => strategy)).toEqual([...strategies, ...ofMentions]);
+  expect(steps).toEqual(all.map((_, done) => [done, all.length]));
+  const made = rows.filter(({ dataset }) => dataset === undefined);
+  const differences = made.flatMap(({ againstRouter }) => againstRouter?.delta ?? []);
+  expect(differences).toEqual(Array(7 * (2 + tiered.length)).fill(0));
+});
 
 test('measures the lists of a data set beside every strategy that searches it', async () => {
   using folder = new TestFolder();

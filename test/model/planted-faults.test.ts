@@ -95,7 +95,7 @@ describe('in a run with arms that lie', () => {
     ['memories in the system prompt', 'same memories', /outside of the part for memories: whispers on/],
     ['evaluation in a session of its own', 'token accounting', /did not evaluate what they claim: [^;]*moonlights on/],
     ['work that goes on behind the turn', 'clock', /work outside of turns was refused: lingers \(\d+ calls\)/],
-    ['a turn that waits', 'clock', /waits [6-9]\d\.\d\d ms|waits \d{3,}\.\d\d ms/],
+    ['a turn that waits', 'clock', /waits [5-9]\d\.\d\d ms|waits \d{3,}\.\d\d ms/],
   ]);
 
   it('no honest arm is blamed, and the other checks pass', () => {

@@ -101,7 +101,7 @@ describe('texts of a public set', () => {
     expect(all).toContain('No texts: hashes replace the texts of musique-s, which may not be redistributed');
   });
 
-  it('are shown to whoever has the file, and to nobody else', () => {
+  it('are shown only with the file', () => {
     const ref = { run: 'public', item: 'q001', arm: 'rag', repeat: 0, turn: 0 };
     const shownWith = (file: string) =>
       turnsJson([readTurnPage(database, ref, undefined, new WithheldTexts(file).hidden)]);

@@ -300,8 +300,8 @@ export const faults: readonly Fault[] = [
   ...faultsIn('reuse', 'src/systems/single-session-system.ts', [
     {
       name: 'work done ahead is booked nowhere',
-      find: 'this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };',
-      replace: 'void [evaluated, tokens, ms, start];',
+      find: 'this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + chargedMs + performance.now() - start };',
+      replace: 'void [evaluated, tokens, ms, chargedMs, start];',
       run: ['--arms', 'rag,dki-blocks@built=ahead'],
     },
     {
@@ -766,7 +766,7 @@ export const faults: readonly Fault[] = [
     {
       name: 'llama-server samples at its own temperature',
       find: 'return { ...SAMPLING, temperature: 0, ...fields,',
-      replace: 'return { ...PLAIN, ...fields, temperature: 0.8,',
+      replace: 'return { ...SAMPLING, ...fields, temperature: 0.8,',
       run: false,
       tests: LLAMA,
     },

@@ -38,8 +38,6 @@ const { values: options } = parseArgs({
   options: {
     class: { type: 'string' },
     only: { type: 'string' },
-    lanes: { type: 'string' },
-    control: { type: 'boolean' },
     fresh: { type: 'boolean' },
   },
 });
@@ -94,22 +92,9 @@ function run(
 async function failedChecks(folder: string, flags: readonly string[] = []): Promise<readonly string[]> {
   const out = join(folder, 'out');
   rmSync(out, { recursive: true, force: true });
-  const bench = [
-    'bench',
-    '--dataset',
-    'recall-en',
-    '--limit',
-    '24',
-    '--arms',
-    ARMS,
-    '--out',
-    out,
-    '--run',
-    'm',
-    ...flags,
-  ];
-  const { code, text } = await run(folder, [process.execPath, '--import', 'tsx', 'src/cli/main.ts', ...bench]);
-  if (options.control) writeFileSync(join(tmpdir(), 'dki-mutations-control.txt'), text);
+  const asked = ['--dataset', 'recall-en', '--limit', '24', '--arms', ARMS];
+  const words = ['bench', ...asked, '--out', out, '--run', 'm', ...flags];
+  const { code, text } = await run(folder, [process.execPath, '--import', 'tsx', 'src/cli/main.ts', ...words]);
   if (code === 0) return [];
   const failed = [...text.matchAll(/^(\S.*?)\s+✗/gm)].map(([, check]) => check!);
   return failed.length > 0 ? [...new Set(failed)] : [`exit ${code}`];
@@ -166,7 +151,7 @@ const keys = new Map(wanted.map((fault) => [fault, keyOf(fault)]));
 const left = wanted.filter((fault) => !['run', 'test'].includes(known[keys.get(fault)!]?.found ?? ''));
 // Clocks are read on a machine that is as quiet as it gets.
 const [alone, together] = [true, false].map((is) => left.filter((fault) => (fault.class === 'clock') === is));
-const lanes = Number(options.lanes ?? Math.min(2, cpus().length));
+const lanes = Math.min(2, cpus().length);
 const folders = Array.from({ length: lanes }, copyTree);
 
 async function tryAll(queue: readonly Fault[], used: readonly string[]): Promise<void> {
@@ -187,10 +172,8 @@ async function tryAll(queue: readonly Fault[], used: readonly string[]): Promise
 try {
   const control = await failedChecks(folders[0]!);
   if (control.length > 0) throw new Error(`without a fault the run fails: ${control.join(', ')}`);
-  if (!options.control) {
-    await tryAll(together!, folders);
-    await tryAll(alone!, folders.slice(0, 1));
-  }
+  await tryAll(together!, folders);
+  await tryAll(alone!, folders.slice(0, 1));
 } finally {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }

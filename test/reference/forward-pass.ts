@@ -89,7 +89,7 @@ export function scaleCell(cell: Cell, alpha: number): Cell {
   return { ...cell, values: cell.values.map((value) => value.map((number) => number * alpha)) };
 }
 
-/** A cell in whose keys queries find so much less, or more. */
+/** A cell with its keys divided by a temperature. */
 export function divideKeys(cell: Cell, temperature: number): Cell {
   return { ...cell, keys: cell.keys.map((key) => key.map((number) => number / temperature)) };
 }

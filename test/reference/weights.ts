@@ -25,7 +25,6 @@ export interface LayerWeights {
 
 /** A decoder of the Llama family, weights and hyperparameters. */
 export interface Weights {
-  readonly vocabularySize: number;
   readonly heads: number;
   readonly kvHeads: number;
   readonly headDimension: number;
@@ -59,7 +58,6 @@ export function readWeights(path: string): Weights {
   const embedding = tensors.get('token_embd.weight')!;
   const factors = tensors.get('rope_freqs.weight');
   return {
-    vocabularySize: embedding.length / hyper('embedding_length'),
     heads: hyper('attention.head_count'),
     kvHeads: hyper('attention.head_count_kv'),
     headDimension,

@@ -1,7 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { capabilityNames, hasCapability } from '../../../src/engine/engine-capabilities.ts';
-import type { Engine } from '../../../src/engine/engine.ts';
-import { TokenizerCache } from './tokenizer-cache.ts';
 import type { Opened } from './opened.ts';
 import { type Subject, WINDOW } from './subjects.ts';
 
@@ -66,21 +64,5 @@ export function descriptionPromises(subject: Subject, opened: Opened): void {
     expect(marker).toHaveLength(1);
     expect(endTokens).toContain(marker![0]);
     expect(await engine.detokenize([marker!, [...marker!, ...marker!]])).toEqual(['', '']);
-  });
-
-  test('a cache of tokens asks once for each text', async () => {
-    const { engine } = opened;
-    const tokenize = vi.fn<Engine['tokenize']>((texts, options) => engine.tokenize(texts, options));
-    const cache = new TokenizerCache({ tokenize });
-    const tea = { text: 'I like tea.', as: 'text' } as const;
-    const eos = { text: engine.info.markers.eos, as: 'template' } as const;
-    await cache.add([tea, tea, { ...eos, as: 'text' }]);
-    await cache.add([tea, eos]);
-    await cache.add([eos]);
-    expect(tokenize.mock.calls.map(([texts]) => texts)).toEqual([[tea, { ...eos, as: 'text' }], [eos]]);
-    expect(cache.idsOf(tea)).toEqual((await engine.tokenize([tea]))[0]);
-    expect(cache.idsOf(eos)).toHaveLength(1);
-    expect(cache.idsOf({ ...eos, as: 'text' }).length).toBeGreaterThan(1);
-    expect(() => cache.idsOf({ text: 'never added', as: 'text' })).toThrow('"never added" was not tokenised before');
   });
 }

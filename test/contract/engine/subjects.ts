@@ -20,8 +20,8 @@ export interface Subject {
   /** Largest difference of one key that was rotated, as a part of the largest key: the rounding of the stored type. */
   readonly keyRounding: number;
   /**
-   * An answer that ends: `likeliest`, of a model that was trained to, or that to what is `asked` by its template; of random weights
-   * the seed from which on answers at a high temperature are tried until one does: here the first.
+   * How to get an answer that ends at an end token. `likeliest`: greedy, as a trained model does; `asked`: the same, to this prompt in
+   * the template of the model; a number, for random weights: the first of the seeds that are tried at a high temperature.
    */
   readonly ends: 'likeliest' | number | { readonly asked: string };
   /** A temperature at which answers are long and differ by seed. Default 3; servers may take no more than 2. */
