@@ -113,12 +113,8 @@ export function requireCapability(capabilities: EngineCapabilities, name: Capabi
 
 /** The error for using a missing capability. */
 export function unsupported(capabilities: EngineCapabilities, name: CapabilityName): BenchError {
-  const message = `${name}: ${missingReason(capabilities, name)}`;
-  return new BenchError('unsupported', message, 'choose another arm, model or engine');
-}
-
-function missingReason({ missing }: EngineCapabilities, name: CapabilityName): string {
-  return missing[name] ?? `the engine has no ${name}`;
+  const why = capabilities.missing[name] ?? `the engine has no ${name}`;
+  return new BenchError('unsupported', `${name}: ${why}`, 'choose another arm, model or engine');
 }
 
 /** The engine's access to KV cells. @throws BenchError `unsupported`, with the reason, if it has none */

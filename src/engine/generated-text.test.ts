@@ -95,6 +95,23 @@ test('a limit in the middle of a character leaves the character out', async () =
   }
 });
 
+test('an abort while the next token is awaited keeps the text so far; other errors are thrown', async () => {
+  const reason = new Error('stopped');
+  const failing = (error: Error) => {
+    const controller = new AbortController();
+    const written = Buffer.from('In').values();
+    const nextToken = async (): Promise<IteratorResult<number, void>> => {
+      const next = written.next();
+      if (next.done !== true) return next;
+      controller.abort(reason);
+      throw error;
+    };
+    return decodeTokens(nextToken, { maxTokens: 9 }, detokenize, controller.signal);
+  };
+  expect(await failing(reason)).toMatchObject({ text: 'In', stop: 'aborted', tokens: [...Buffer.from('In')] });
+  await expect(failing(new Error('broken'))).rejects.toThrow('broken');
+});
+
 describe('a thought', () => {
   const written = '<think>\nOslo? No.\n\nLyon.\n</think>\n\nIn Lyon. Yes.';
 

@@ -112,6 +112,15 @@ export async function decodeTokens(
     onToken?.(id, ended?.text ?? stableText(soFar, limits));
     return ended;
   };
+  /** The next token; undefined if the call was aborted while a server computed it. */
+  const nextUnlessAborted = async (): Promise<IteratorResult<TokenId, void> | undefined> => {
+    try {
+      return await nextToken();
+    } catch (error) {
+      if (signal?.aborted === true && error === signal.reason) return undefined;
+      throw error;
+    }
+  };
   if (next.done === true) onToken?.(null, '');
   while (next.done !== true) {
     tokens.push(next.value);
@@ -119,7 +128,9 @@ export async function decodeTokens(
     if (ended !== undefined) return decoded(ended.end, ended);
     if (signal?.aborted === true) return decoded('aborted');
     if (tokens.length === maxTokens) return decoded('length');
-    next = await nextToken();
+    const following = await nextUnlessAborted();
+    if (following === undefined) return decoded('aborted');
+    next = following;
   }
   return decoded('end');
 }

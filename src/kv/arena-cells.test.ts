@@ -11,7 +11,7 @@ function plain({ keys, values }: SequenceState): number[][] {
   return [...keys, ...values].map((tensor) => [...tensor]);
 }
 
-test('are read as they were kept, also after the memory has grown', () => {
+test('arena cells have the bytes that were stored, also after the memory has grown', () => {
   const given = cells(5);
   const kept = new ArenaCells(given);
   const expected = plain(given);
@@ -22,7 +22,7 @@ test('are read as they were kept, also after the memory has grown', () => {
   expect([before.length, plain(kept)]).toEqual([0, expected]);
 });
 
-test('can be read after they moved out, and their memory is used again', () => {
+test('arena cells can be read after they moved out, and their memory is reused', () => {
   const kept = new ArenaCells(cells(5));
   const { keysAt } = kept.place!;
   kept.moveOut();
@@ -32,7 +32,7 @@ test('can be read after they moved out, and their memory is used again', () => {
   expect([kept.place, plain(kept)]).toEqual([undefined, plain(cells(5))]);
 });
 
-test('are gone after they were erased: nobody reads them, and no byte is left', () => {
+test('erased arena cells cannot be read, and their bytes are cleared', () => {
   const kept = new ArenaCells(cells(5));
   const [views, address] = [[...kept.keys, ...kept.values], kept.place!.keysAt[0]!];
   kept.erase();
@@ -42,14 +42,14 @@ test('are gone after they were erased: nobody reads them, and no byte is left', 
   expect(takeMemory(kvBytes(cells(5)))).toBe(address);
 });
 
-test('are not disposed of by those who found them', () => {
+test('disposing of arena cells does nothing: the store owns them', () => {
   const kept = new ArenaCells(cells(5));
   kept[Symbol.dispose]();
   expect(plain(kept)).toEqual(plain(cells(5)));
   kept.erase();
 });
 
-test('joined states never share memory, which is used again after both are disposed of', () => {
+test('joined states never share memory, which is reused after they are disposed of', () => {
   const [first, second] = [new JoinedState(cells(9)), new JoinedState(cells(9))];
   first.keys.forEach((tensor) => tensor.fill(1));
   second.keys.forEach((tensor) => tensor.fill(2));

@@ -26,7 +26,7 @@ export interface BlockForm<State, File> {
 export interface MemoryBlock<State, File> extends OwnedKv, SizedEntry {
   readonly held: HeldBlock<State, File>;
   onDisk: boolean;
-  /** It was found in memory, not only put there when it was found on disk. */
+  /** True once a turn has found it in memory, rather than stored it or loaded it from disk. */
   isHit: boolean;
 }
 
@@ -135,6 +135,6 @@ export class BlockMemoryTier<State, File> {
   }
 }
 
-function blockId({ userId, key }: Pick<OwnedKv, 'userId' | 'key'>): string {
+export function blockId({ userId, key }: Pick<OwnedKv, 'userId' | 'key'>): string {
   return JSON.stringify([userId, key]);
 }

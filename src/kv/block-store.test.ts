@@ -32,7 +32,7 @@ const open = async (memoryBytes = 1e6): Promise<BlockStore> => openBlockStore(aw
 const keep = (store: BlockStore, id: number, tokens: number, fill: number, memoryIds: string[] = []): SequenceState =>
   store.keep({ userId: 'ann', key: key(id), tokens, memoryIds }, block(tokens, fill));
 
-it('gives a block back from memory at once, and when it is settled to the next process from disk, as it was', async () => {
+it('finds a block in memory at once, and after settling the next process finds it on disk, unchanged', async () => {
   const store = await open();
   keep(store, 1, 3, 7, ['m1']);
   expect(await store.find('ann', key(1))).toMatchObject({ tier: 'memory' });
@@ -52,7 +52,7 @@ it('gives a block back from memory at once, and when it is settled to the next p
   });
 });
 
-it('writes a block once, and again where the disk was full', async () => {
+it('writes a block once, and tries again if the disk was full', async () => {
   const disk = await folder.open(1e6);
   let [written, isFull] = [0, true];
   const full = replacing(disk, {
@@ -71,7 +71,7 @@ it('writes a block once, and again where the disk was full', async () => {
   expect([written, disk.stats().entries]).toEqual([2, 1]);
 });
 
-it('keeps within its bound in memory, gives up cheap and long unused blocks first, and has them on disk still', async () => {
+it('stays within its memory bound: evicts cheap and long unused blocks first, which stay on disk', async () => {
   // Two thirds are for blocks: ten cells.
   const store = await open(15 * CELL_BYTES);
   keep(store, 1, 6, 1);
@@ -89,7 +89,7 @@ it('keeps within its bound in memory, gives up cheap and long unused blocks firs
   expect((await store.find('ann', key(2)))!.tier).toBe('disk');
 });
 
-it('does not keep in memory what is larger than its bound', async () => {
+it('does not keep a block in memory that is larger than its bound', async () => {
   const store = await open(3 * CELL_BYTES);
   keep(store, 1, 6, 1);
   await store.settle();
@@ -97,7 +97,7 @@ it('does not keep in memory what is larger than its bound', async () => {
   expect((await store.find('ann', key(1)))!.tier).toBe('disk');
 });
 
-it('forgets a memory on both tiers, its rotated keys too, of that user alone', async () => {
+it('forgets a memory of one user on both tiers, with its rotated keys', async () => {
   const store = await open();
   keep(store, 1, 3, 1, ['m1']);
   keep(store, 2, 3, 2, ['m2']);
@@ -115,7 +115,7 @@ it('forgets a memory on both tiers, its rotated keys too, of that user alone', a
   expect(folder.files()).toEqual([]);
 });
 
-it('writes a block to disk when it leaves memory, where nobody else will look for it', async () => {
+it('writes a block only when it is evicted, if no other process uses the folder', async () => {
   const store = openBlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
   keep(store, 1, 6, 1, ['m1']);
   keep(store, 2, 2, 2, ['m2']);
@@ -135,7 +135,7 @@ it('writes a block to disk when it leaves memory, where nobody else will look fo
   expect(tiers).toEqual(['memory', undefined, undefined]);
 });
 
-it('rejects a file that is whole and no block, and counts it as no hit', async () => {
+it('rejects an undamaged file that is not a block, and does not count it as a hit', async () => {
   const disk = await folder.open(1e6);
   await disk.keepBlock({ userId: 'ann', key: key(1), tokens: 3, memoryIds: [] }, Buffer.from('no block at all'));
   const store = openBlockStore(disk, 1e6);
@@ -143,7 +143,7 @@ it('rejects a file that is whole and no block, and counts it as no hit', async (
   expect(disk.stats()).toMatchObject({ rejected: 1, hits: 0, misses: 1, entries: 0 });
 });
 
-it('counts a block that holds other tokens as no hit of the tier that had it', async () => {
+it('does not count a block with other tokens as a hit of its tier', async () => {
   const store = await open();
   keep(store, 1, 3, 7);
   await store.settle();
@@ -158,7 +158,7 @@ it('counts a block that holds other tokens as no hit of the tier that had it', a
   }
 });
 
-it('lets a turn read what it found when the block is evicted or kept anew meanwhile, and nothing that was forgotten', async () => {
+it('lets a turn read a block that was evicted or replaced meanwhile, but not one that was forgotten', async () => {
   const store = await open(15 * CELL_BYTES);
   const fills = ({ keys, values }: SequenceState): number[] => [...keys, ...values].map((tensor) => tensor.at(-1)!);
   const first = keep(store, 1, 6, 1, ['m1']);
@@ -175,7 +175,7 @@ it('lets a turn read what it found when the block is evicted or kept anew meanwh
   expect(() => third.values).toThrow('was deleted while a turn was using it');
 });
 
-it('finds nothing that is forgotten while a block is on its way to or from the disk', async () => {
+it('does not find a block that is forgotten while it is read from or written to disk', async () => {
   const store = await open();
   keep(store, 1, 3, 1, ['m1']);
   const settled = store.settle();
@@ -194,7 +194,7 @@ it('finds nothing that is forgotten while a block is on its way to or from the d
   expect([next.stats().memory.entries, folder.files()]).toEqual([0, []]);
 });
 
-it('keeps both of two blocks that push each other out of memory at once', async () => {
+it('stores all blocks that evict each other at the same time', async () => {
   const store = openBlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
   const ids = [1, 2, 3, 4, 5];
   await Promise.all(

@@ -42,13 +42,13 @@ describe.each<Pick<KvLayout, 'keyType' | 'valueType' | 'valuesTransposed'>>([
     expect([...cellDeviations(other, state, 1)]).toEqual([0, 0, distance ** 2]);
   });
 
-  it('layers below the first one asked for are left out', () => {
+  it('layers below the first requested one are left out', () => {
     const [other, distance] = planted('keys', 0, 1);
     expect([...cellDeviations(state, other)]).toEqual([0, distance ** 2, 0]);
     expect([...cellDeviations(state, other, 1)]).toEqual([0, 0, 0]);
   });
 
-  it('other numbers of cells are refused', () => {
+  it('states with different numbers of cells are refused', () => {
     expect(() => cellDeviations(state, plainState(layout, [5, 6]))).toThrow(RangeError);
   });
 });

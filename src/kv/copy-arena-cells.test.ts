@@ -46,7 +46,7 @@ test.each(cases)('values come to lie side by side: $kernels.name, $cells, transp
 const rotary: Rotary = { base: 10_000, scale: 1, dimensions: 16, pairing: 'neox', factors: null };
 const ids = [1, 5, 6, 20, 21, 22, 23, 30, 31, 32, 33, 34, 35, 36, 37, 38];
 
-test('the first layers of a joined state are read after the arena has grown, too', () => {
+test('the first layers of a joined state can be read after the arena has grown', () => {
   const header = plainState(smallLayout, [1, 2, 3]);
   using joined = joinBlocks(header, [], { rotary });
   const first = firstLayers(joined, 1);

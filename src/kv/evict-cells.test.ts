@@ -47,21 +47,21 @@ describe.each([true, false])('with values transposed: %s', (valuesTransposed) =>
     expect([...left.positions]).toEqual(latest.map((token) => start + token));
   });
 
-  it('nothing dropped is the state itself, byte for byte', () => {
+  it('a ratio of 0 copies the state byte for byte', () => {
     expect(copyOf(evictCells(whole, { by: 'knorm', ratio: 0 }))).toEqual(copyOf(whole));
   });
 });
 
 const whole = plainState(smallLayout, ids, { start });
 
-it('heads keep tokens of their own, which a cell then does not name', () => {
+it('a cell whose heads keep different tokens has no token id', () => {
   const left = evictCells(whole, { by: 'knorm', ratio: 0.5 });
   const heads = [0, 1].flatMap((layer) => [0, 1].map((head) => tokensIn(left, whole, layer).map((at) => at[head]![0])));
   expect(new Set(heads.map((kept) => kept.join())).size).toBeGreaterThan(1);
   expect([...left.tokenIds]).toContain(-1);
 });
 
-it('where all heads keep the same tokens these are named, at their positions', () => {
+it('a cell whose heads all keep the same token has its id and position', () => {
   const left = evictCells(whole, { by: 'streaming', ratio: 0.75 });
   expect([...left.tokenIds]).toEqual([24, 30]);
   expect([...left.positions]).toEqual([start + 7, start + 8]);

@@ -48,11 +48,6 @@ export class EvictionQueue<Entry extends Evictable> {
     this.#members.delete(entry);
   }
 
-  clear(): void {
-    this.#members.clear();
-    this.#queues.clear();
-  }
-
   /** The entry to evict next. @param spared an entry that is not evicted */
   next(spared?: Entry): Entry | undefined {
     let least: Entry | undefined;

@@ -58,12 +58,12 @@ it.each(kvpress.left)('$rule keeps at $ratio the tokens that kvpress keeps', ({ 
   });
 });
 
-it('as many tokens stay as in kvpress, one at least', () => {
+it('keeps as many tokens as kvpress, at least one', () => {
   for (const [tokens, ratio, wanted] of kvpress.kept) expect(keptTokens(tokens, { ratio })).toBe(wanted);
   expect(keptTokens(9, { ratio: 0 })).toBe(9);
 });
 
-it('random scores are those that are drawn', () => {
+it('random scores are the drawn numbers', () => {
   let drawn = 0;
   const scores = evictionScores({ by: 'random', ratio: 0.5 }, headOf(0), () => drawn++);
   expect([...scores]).toEqual(Array.from({ length: 23 }, (_, token) => token));
@@ -75,7 +75,7 @@ it('lagkv takes the published partition for long texts, eight of them for shorte
   expect([...short]).toEqual([...short].sort((a, b) => a - b));
 });
 
-it('lagkv leaves a dimension out that has no range', () => {
+it('lagkv ignores a dimension without a range', () => {
   const same = (index: number): number => (index % 2 === 0 ? 1 : Math.sin(index));
   const numbers = Float32Array.from({ length: 24 }, (_, index) => same(index));
   const scores = lagScores({ tokens: 12, dimension: 2, keys: numbers, values: numbers }, 4);

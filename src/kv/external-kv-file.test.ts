@@ -102,7 +102,7 @@ describe('reads what others write:', () => {
   });
 });
 
-it('finds no file where there is none', async () => {
+it('returns undefined if there is no file', async () => {
   expect(await readExternalKv(folder.file('none.safetensors'), engineWith())).toBeUndefined();
 });
 
@@ -181,7 +181,7 @@ describe('is refused:', () => {
     await expect(reread(changedFile(change), engineWith())).rejects.toMatchObject(errorLike(code, why));
   });
 
-  it('gaps, if the engine takes none', async () => {
+  it('gaps, if the engine does not accept any', async () => {
     const bytes = changedFile(({ tensors }) => tensors.set('positions', list(0, 1, 3, 4, 5)));
     expect([...(await reread(bytes, engineWith())).positions]).toEqual([0, 1, 3, 4, 5]);
     await expect(reread(bytes, engineWith(smallLayout, {}, false))).rejects.toThrow('gaps between positions');

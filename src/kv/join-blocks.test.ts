@@ -51,7 +51,7 @@ describe.each<[string, Partial<KvLayout>]>([
   const ways = bothKernels.flatMap((kernels) =>
     (['norm', 'neox'] as const).map((pairing) => ({ kernels, name: kernels.name, pairing })),
   );
-  test.each(ways)('a join is what plain arithmetic gives, $pairing pairs, $name kernels', ({ kernels, pairing }) => {
+  test.each(ways)('a join equals plain arithmetic, $pairing pairs, $name kernels', ({ kernels, pairing }) => {
     using joined = joinBlocks(head, contiguous(0.4, others), { rotary: { ...rotary, pairing }, kernels });
     expect([...joined.tokenIds]).toEqual([...headerIds, ...lines.flat()]);
     expect([...joined.positions]).toEqual([...joined.tokenIds.keys()]);
@@ -82,7 +82,7 @@ describe.each<[string, Partial<KvLayout>]>([
   });
 });
 
-test('blocks may share positions: cells are many, positions few, and nothing that is not moved changes', () => {
+test('blocks may share positions, and a block that does not move keeps its bytes', () => {
   const shared = blocks.map((block) => ({ block, position: headerIds.length, alpha: 1 }));
   const joined = joinOf(shared);
   expect([...joined.tokenIds]).toEqual([...headerIds, ...lines.flat()]);
@@ -107,7 +107,7 @@ test('alpha scales the values of memories, not those of the header, and no key',
   });
 });
 
-test('rotated keys that were kept give the same bytes, without a rotation', () => {
+test('cached rotated keys give the same bytes without a rotation', () => {
   const rotated = new RotatedKeyCache(2 ** 20);
   const fresh = joinOf(contiguous());
   for (let time = 1; time <= 2; time++) {
@@ -121,7 +121,7 @@ test('rotated keys that were kept give the same bytes, without a rotation', () =
   expect(() => joinOf(contiguous(), { rotary: impossible })).toThrow('7 of 16 dimensions');
 });
 
-test('the result is leased: other joins leave it alone until it is disposed of, and use its memory then', () => {
+test('other joins reuse the memory of a result only after it is disposed of', () => {
   const many = Array.from({ length: 200 }, () => blocks[1]!);
   const expected = joinOf(contiguous(1, [blocks[0]!]));
   const first = joinBlocks(header, contiguous(1, [blocks[0]!]), options);
@@ -204,7 +204,7 @@ test('a part of a block is cut as the whole is', () => {
   }
 });
 
-test('refuses positions that an engine would ignore, factors that are no numbers, and other layouts', () => {
+test('refuses negative positions, factors that are not finite, and other layouts', () => {
   const join = (placements: readonly BlockPlacement[]) => (): SequenceState => joinBlocks(header, placements, options);
   const below = [{ block: blocks[0]!, position: -1, alpha: 1 }];
   expect(join(below)).toThrow('a block at position -1 has cells below 0');

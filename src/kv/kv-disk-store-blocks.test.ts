@@ -41,7 +41,7 @@ it.each([
   expect(readdirSync(place).filter((file) => file.startsWith(key(1)))).toEqual([]);
 });
 
-it('deletes what a killed process left half-written, and nothing that a living one writes', async () => {
+it('deletes unfinished files of killed processes, but not of running ones', async () => {
   await keep(await folder.open(), 'ann', key(1), 'state');
   const place = dirname(folder.record(key(1)));
   const killed = spawnSync('true').pid;

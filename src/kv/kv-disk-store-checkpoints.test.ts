@@ -16,7 +16,7 @@ const making =
     folder.checkpoints.make(id, content, tokens);
 const namesOf = (paths: readonly string[]): string[] => paths.map((path) => basename(path)).sort();
 
-it('a checkpoint comes back as it was made, under an id of the store that is new each time', async () => {
+it('a checkpoint is found as it was made, under a new id each time', async () => {
   const store = await folder.open();
   const made = await store.keepCheckpoint('ann', key(1), ['m1'], making('state', 3));
   expect(await store.findCheckpoint('ann', key(1))).toEqual(made);
@@ -103,7 +103,7 @@ describe('where making fails', () => {
     expect(store.stats()).toMatchObject({ entries: 0, sizeBytes: 0 });
   });
 
-  it('the one before stays', async () => {
+  it('the previous checkpoint stays', async () => {
     const store = await folder.open();
     await store.keepCheckpoint('ann', key(1), [], making('before'));
     await expect(store.keepCheckpoint('ann', key(1), [], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -118,7 +118,7 @@ describe('where making fails', () => {
   });
 });
 
-it('a record of another user is not taken, with the bytes of its owner named in it', async () => {
+it('a record copied from another user is not used, although it names existing bytes', async () => {
   const store = await folder.open();
   await store.keepCheckpoint('bob', key(1), ['m1'], making('of bob'));
   const [record, mark] = folder.files().toSorted().reverse() as [string, string];
@@ -130,7 +130,7 @@ it('a record of another user is not taken, with the bytes of its owner named in 
   expect(namesOf(folder.files().filter((path) => path.startsWith(place) && path.includes(key(1))))).toEqual([]);
 });
 
-it('one whose bytes another process took away is found, refused by the engine, and rejected', async () => {
+it('a checkpoint whose bytes another process deleted is found, refused by the engine, and rejected', async () => {
   const store = await folder.open();
   const { id } = await store.keepCheckpoint('ann', key(1), [], making('state'));
   const found = (await store.findCheckpoint('ann', key(1)))!;
@@ -141,7 +141,7 @@ it('one whose bytes another process took away is found, refused by the engine, a
   expect(folder.files()).toEqual([]);
 });
 
-it('a rejection deletes what was found, not what another process put in its place meanwhile', async () => {
+it('a rejection deletes the entry that was found, not its replacement by another process', async () => {
   const [a, b] = [await folder.open(), await folder.open()];
   await a.keepCheckpoint('ann', key(1), [], making('older'));
   await a.findCheckpoint('ann', key(1));
@@ -163,7 +163,7 @@ it('blocks and checkpoints share one bound', async () => {
   expect([folder.files(), folder.checkpoints.ids()]).toEqual([[], []]);
 });
 
-it('a key of one kind is not found as the other, and stays', async () => {
+it('an entry of one kind is not found as the other, and stays', async () => {
   const store = await folder.open();
   await store.keepCheckpoint('ann', key(1), [], making('state'));
   await store.keepBlock({ userId: 'ann', key: key(2), tokens: 7, memoryIds: [] }, Buffer.from('state'));
@@ -186,7 +186,7 @@ it.each(['forgetMemory', 'clear'] as const)('%s deletes what was being made as i
   expect(store.stats()).toMatchObject({ entries: 0 });
 });
 
-it('bytes are deleted where only the record is left', async () => {
+it('bytes are deleted even if only the record is left', async () => {
   const store = await folder.open();
   await store.keepCheckpoint('ann', key(1), ['m1'], making('state'));
   const record = folder.record(key(1));

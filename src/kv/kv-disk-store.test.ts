@@ -7,7 +7,7 @@ import { KvStore } from './kv-disk-store.ts';
 const folder = new StoreFolder();
 
 describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
-  it('gives back what was stored, to its user alone, and counts', async () => {
+  it('finds stored KV for its user only, and counts hits and misses', async () => {
     const store = await folder.open();
     expect(await find(store, 'ann', key(1))).toBeUndefined();
     await keep(store, 'ann', key(1), 'state of ann', 7, ['m1']);
@@ -19,7 +19,7 @@ describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
     expect(store.stats()).toMatchObject({ hits: 1, misses: 2, entries: 1, sizeBytes: 12, maxBytes: 1000 });
   });
 
-  it('forgets every state that contains a memory, of that user alone', async () => {
+  it('forgets all KV of one user that contains a memory', async () => {
     const store = await folder.open();
     await keep(store, 'ann', key(1), 'with m1', 7, ['m1', 'm2']);
     await keep(store, 'ann', key(2), 'without', 7, ['m2']);
@@ -31,7 +31,7 @@ describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
     expect(folder.files()).toHaveLength(4);
   });
 
-  it('evicts what is cheap and long unused, down to the bound', async () => {
+  it('evicts cheap and long unused entries, down to the bound', async () => {
     const store = await folder.open(25);
     await keep(store, 'ann', key(1), 'ten bytes!', 1000);
     await keep(store, 'ann', key(2), 'ten bytes!', 1);
@@ -41,7 +41,7 @@ describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
     expect(await find(store, 'ann', key(1))).toBe('ten bytes!');
   });
 
-  it('takes over what another process kept', async () => {
+  it('finds entries that another process stored', async () => {
     await keep(await folder.open(), 'ann', key(1), 'state', 7, ['m1']);
     const store = await folder.open();
     expect(store.stats()).toMatchObject({ entries: 1, sizeBytes: 5, hits: 0 });
@@ -65,7 +65,7 @@ describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
     expect([folder.files(), folder.checkpoints.ids()]).toEqual([[], []]);
   });
 
-  it('leaves alone what is no file of its own', async () => {
+  it('leaves foreign files alone', async () => {
     const store = await folder.open();
     await keep(store, 'ann', key(1), 'state', 7, ['m1']);
     const strangers = ['.DS_Store', 'notes.json', 'core'].map((name) => join(dirname(folder.record(key(1))), name));
@@ -77,7 +77,7 @@ describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
     expect([next.stats().entries, folder.checkpoints.ids()]).toEqual([0, []]);
   });
 
-  it('never takes a text for the name of a file', async () => {
+  it('never uses user text as a file name', async () => {
     const store = await folder.open();
     await expect(find(store, 'ann', '../../etc/passwd')).rejects.toThrow('"../../etc/passwd" is not a KV key');
     await expect(keep(store, 'ann', '../../etc/passwd', '')).rejects.toThrow(RangeError);
@@ -103,7 +103,7 @@ describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
 });
 
 describe.each(kvKinds(folder))('two stores of $kind on one folder', ({ keep, find }) => {
-  it('find what the other kept since, and miss what the other deleted, without counting it as damage', async () => {
+  it('find what the other has stored since, and count what it has deleted as missing, not as damaged', async () => {
     const [a, b] = [await folder.open(), await folder.open()];
     await keep(a, 'ann', key(1), 'of a', 7, ['m1']);
     expect(await find(b, 'ann', key(1))).toBe('of a');
@@ -112,7 +112,7 @@ describe.each(kvKinds(folder))('two stores of $kind on one folder', ({ keep, fin
     expect(b.stats()).toMatchObject({ hits: 1, misses: 1, rejected: 0, entries: 0 });
   });
 
-  it('find the newer state where the other replaced one, and leave one copy', async () => {
+  it('find the newer entry if the other replaced one, and leave one copy', async () => {
     const [a, b] = [await folder.open(), await folder.open()];
     await keep(a, 'ann', key(1), 'older', 7, ['m1']);
     await keep(b, 'ann', key(1), 'newer', 9, ['m1']);
@@ -122,14 +122,14 @@ describe.each(kvKinds(folder))('two stores of $kind on one folder', ({ keep, fin
     expect(folder.checkpoints.ids().length).toBeLessThanOrEqual(1);
   });
 
-  it('forget what the other kept', async () => {
+  it('forget what the other stored', async () => {
     const [a, b] = [await folder.open(), await folder.open()];
     await keep(a, 'ann', key(1), 'ten bytes!', 7, ['m1']);
     expect(await b.forgetMemory('ann', 'm1')).toBe(1);
     expect([folder.files(), folder.checkpoints.ids()]).toEqual([[], []]);
   });
 
-  it('keep within the bound together, for any user', async () => {
+  it('stay within one bound together, over all users', async () => {
     const [a, b] = [await folder.open(45), await folder.open(45)];
     for (const user of ['ann', 'bob', 'eve']) {
       await keep(a, user, key(1), 'ten bytes!');
@@ -143,7 +143,7 @@ describe.each(kvKinds(folder))('two stores of $kind on one folder', ({ keep, fin
   });
 });
 
-it('names the folder that cannot be used, and why', async () => {
+it('the error names the folder that cannot be used, and why', async () => {
   writeFileSync(join(folder.path, 'file'), '');
   symlinkSync('nowhere', join(folder.path, 'dangling'));
   for (const [name, code] of Object.entries({ file: 'EEXIST', 'file/below': 'ENOTDIR', dangling: 'ENOENT' })) {

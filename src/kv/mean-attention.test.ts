@@ -18,7 +18,7 @@ function cells(heads: number, ...keys: readonly (readonly number[])[]): Sequence
 /** Of heads of four numbers the root is two. */
 const ln = (share: number): readonly number[] => [2 * Math.log(share), 0, 0, 0];
 
-test('is the softmax of products over the root of their number', () => {
+test('is the softmax of products divided by √d', () => {
   const attention = meanAttention(cells(1, [1, 0, 0, 0]), cells(1, ln(1), ln(2), ln(5)));
   [1 / 8, 2 / 8, 5 / 8].forEach((share, cell) => expect(attention[cell]).toBeCloseTo(share, 6));
 });
@@ -32,12 +32,12 @@ test('is averaged over tokens and heads, query heads of a group share a KV head 
   expect(attention[0]! + attention[1]!).toBeCloseTo(1, 12);
 });
 
-test('leaves cells in front out, and stays finite where products are large', () => {
+test('leaves out the first cells on request, and stays finite for large products', () => {
   const seen = cells(1, [9e3, 0, 0, 0], [4e3, 0, 0, 0], [4e3, 0, 0, 0]);
   expect([...meanAttention(cells(1, [1, 0, 0, 0]), seen, 1)]).toEqual([0.5, 0.5]);
 });
 
-test('heads that cannot share are refused', () => {
+test('heads that cannot be shared evenly are refused', () => {
   expect(() => meanAttention(cells(3, [1, 2, 3]), cells(2, [1, 2]))).toThrow(RangeError);
   expect(() => meanAttention(cells(1, [1, 2]), cells(1, [1]))).toThrow(RangeError);
 });

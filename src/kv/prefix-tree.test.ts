@@ -34,7 +34,7 @@ function found(tree: PrefixTree<Copy>, asked: PromptPath): string {
   return String.fromCodePoint(...ids);
 }
 
-it('finds the longest known beginning, and holds what prompts share once', () => {
+it('finds the longest known prefix, and stores shared prefixes once', () => {
   const tree = treeOf();
   expect(found(tree, path('abc'))).toBe('');
   insert(tree, path('abcdef'));
@@ -48,7 +48,7 @@ it('finds the longest known beginning, and holds what prompts share once', () =>
   expect(found(tree, path('abcd'))).toBe('abcd');
 });
 
-it('lets other scopes find the shared beginning alone', () => {
+it('lets other scopes find only the shared prefix', () => {
   const tree = treeOf();
   insert(tree, path('systemMEMORY', 'ann', 6));
   expect(found(tree, path('systemMEMORY', 'ann', 6))).toBe('systemMEMORY');
@@ -60,7 +60,14 @@ it('lets other scopes find the shared beginning alone', () => {
   expect(found(tree, path('systemMEMORY', '', 6))).toBe('system');
 });
 
-it('forgets all KV that text of an owner went into, and what comes after it, nothing else', () => {
+it('adds one span for a prompt that is shared as a whole', () => {
+  const tree = treeOf();
+  insert(tree, path('system', 'ann', 6));
+  expect(tree.stats()).toMatchObject({ entries: 1, sizeBytes: 6 });
+  expect(found(tree, path('system', 'bob', 6))).toBe('system');
+});
+
+it('forgets the KV of a text and of everything after it, and no other KV', () => {
   const tree = treeOf();
   insert(tree, path('sys.one.two'), { one: 4, two: 8 });
   insert(tree, path('sys.one.six'), { one: 4, six: 8 });
@@ -86,7 +93,7 @@ it('evicts leaves until it is within its bound', () => {
   expect(found(tree, path('abcd'))).toBe('');
 });
 
-it('agrees with a list of all prompts, whatever is added', () => {
+it('agrees with a linear search of all added prompts', () => {
   const random = new SeededRandom(3);
   const tree = treeOf();
   const letter = (letters: string): string => random.pick([...letters]);

@@ -6,7 +6,7 @@ export interface SpanKv<Kv> {
   /** Cuts the KV of a span before its token `at`; the given KV is not used afterwards. */
   readonly split: (kv: Kv, at: number) => readonly [Kv, Kv];
   readonly sizeBytes: (kv: Kv) => number;
-  /** Tokens that would be evaluated again, where an id stands for several; default: one for each id. */
+  /** Tokens that would be evaluated again, if an id stands for several. Default: one per id. */
   readonly tokens?: (kv: Kv) => number;
   /** Called for KV that leaves the tree. */
   readonly erase: (kv: Kv) => void;
@@ -15,21 +15,21 @@ export interface SpanKv<Kv> {
 /** A prompt, and who may find its KV. */
 export interface PromptPath {
   readonly tokenIds: readonly TokenId[];
-  /** Tokens at the beginning that everybody may find; the others only who asks with the same `scope`. */
+  /** Number of leading tokens whose KV every scope may find; the KV of later tokens only the same `scope`. */
   readonly sharedTokens: number;
   readonly scope: string;
 }
 
-/** Text of an owner in a prompt: it is in all KV from the token `start` on. */
+/** An owner's text in a prompt. All KV from the token `start` on depends on it. */
 export interface OwnedText {
   readonly owner: string;
   readonly start: number;
 }
 
-/** A part of a prompt whose KV is in the tree. */
+/** A part of a prompt with KV in the tree. */
 export interface MatchedSpan<Kv> {
   readonly kv: Kv;
-  /** Tokens of the prompt that it covers, from its first one. */
+  /** Number of the first tokens of this KV that the prompt has too. */
   readonly tokens: number;
 }
 
@@ -40,14 +40,14 @@ interface Node<Kv> extends Evictable {
   readonly tokenIds: readonly TokenId[];
   readonly kv: Kv;
   readonly sizeBytes: number;
-  /** Token of the prompt at which the text of each owner begins. */
+  /** Token of the prompt at which each owner's text begins. */
   readonly owners: Map<string, number>;
   readonly children: Map<string, Node<Kv>>;
 }
 
 /**
  * A prefix cache as servers have it: a radix tree of tokens whose nodes hold the KV of their span, with one bound in bytes
- * for all users. A span that several prompts begin with is held once. Leaves are evicted first.
+ * for all users. A prefix that prompts share is stored once. Only leaves are evicted.
  * @see SGLang's RadixAttention, arXiv 2312.07104
  */
 export class PrefixTree<Kv> {
@@ -65,7 +65,7 @@ export class PrefixTree<Kv> {
     this.#leaves = new EvictionQueue(policy);
   }
 
-  /** The KV of the longest known beginning of a prompt, in order. Valid until the tree changes. */
+  /** The KV of the longest known prefix of a prompt, in order. Valid until the tree changes. */
   match(path: PromptPath): readonly MatchedSpan<Kv>[] {
     return this.#walk(path).map(({ node, tokens }) => {
       this.#leaves.use(node);
@@ -79,7 +79,7 @@ export class PrefixTree<Kv> {
   }
 
   /**
-   * Adds the KV of a prompt behind what is known of it, and evicts down to the bound.
+   * Adds the KV of a prompt after its known prefix, then evicts down to the bound.
    * @param kv makes the KV of a range of its tokens
    */
   insert(path: PromptPath, texts: readonly OwnedText[], kv: (start: number, end: number) => Kv): void {
@@ -89,7 +89,8 @@ export class PrefixTree<Kv> {
       parent = tokens < node.tokenIds.length && end < path.tokenIds.length ? this.#split(node, tokens, end) : node;
       addOwners(parent, texts, end);
     }
-    for (const next of [path.sharedTokens, path.tokenIds.length].filter((at) => at > end)) {
+    for (const next of [path.sharedTokens, path.tokenIds.length]) {
+      if (next <= end) continue;
       const about = { parent, branch: branchAt(path, end), tokenIds: path.tokenIds.slice(end, next) };
       parent = this.#node(about, kv(end, next));
       addOwners(parent, texts, next);
@@ -141,7 +142,7 @@ export class PrefixTree<Kv> {
     return node;
   }
 
-  /** Takes a node and everything behind it out of the tree. */
+  /** Removes a node and its descendants, and erases their KV. */
   #delete(node: Node<Kv>): void {
     for (const child of node.children.values()) this.#delete(child);
     this.#remove(node);
@@ -157,7 +158,7 @@ export class PrefixTree<Kv> {
     this.#sizeBytes -= node.sizeBytes;
   }
 
-  /** Puts two nodes in the place of one, cut before its token `at`. @param end tokens up to there @returns the first */
+  /** Splits a node before its token `at`. @param end tokens of the prompt up to there @returns the first part */
   #split(node: Node<Kv>, at: number, end: number): Node<Kv> {
     const { parent, branch, tokenIds, owners, usedAt } = node;
     this.#remove(node);
@@ -165,7 +166,7 @@ export class PrefixTree<Kv> {
     const before = new Map([...owners].filter(([, start]) => start < end));
     const front = { usedAt, owners: before, parent, branch, tokenIds: tokenIds.slice(0, at) };
     const head = this.#add(this.#node(front, first));
-    // A node lies on one side of the shared tokens, so both have one kind of branch.
+    // No node crosses the end of the shared tokens, so both parts have the same kind of branch.
     const rest = { parent: head, branch: sameKind(branch, tokenIds[at]!), tokenIds: tokenIds.slice(at) };
     const tail = this.#node({ usedAt, owners, ...rest, children: node.children }, second);
     for (const child of tail.children.values()) child.parent = tail;
@@ -193,7 +194,7 @@ export class PrefixTree<Kv> {
 
 const SHARED = 'shared';
 
-/** The name of the branch that a prompt takes behind its first `at` tokens. */
+/** The name of the branch that a prompt takes after its first `at` tokens. */
 function branchAt({ tokenIds, sharedTokens, scope }: PromptPath, at: number): string {
   return `${tokenIds[at]} ${at < sharedTokens ? SHARED : `of ${scope}`}`;
 }
@@ -202,7 +203,7 @@ function sameKind(branch: string, token: TokenId): string {
   return `${token}${branch.slice(branch.indexOf(' '))}`;
 }
 
-/** Tokens of a node that a prompt has from its token `start` on, without crossing the end of its shared tokens. */
+/** How many tokens of a node a prompt has from its token `start` on, up to the end of its shared tokens. */
 function commonTokens<Kv>(node: Node<Kv>, { tokenIds, sharedTokens }: PromptPath, start: number): number {
   const end = start < sharedTokens ? sharedTokens : tokenIds.length;
   return commonLength(node.tokenIds, tokenIds.slice(start, Math.min(end, start + node.tokenIds.length)));

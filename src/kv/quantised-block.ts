@@ -12,13 +12,10 @@ import { type QuantisedType, quantisedTypes } from '../store/records/prefill-rec
 import { ArenaScratch } from './arena-cells.ts';
 import { type BlockFormat, readCells, writeCells } from './block-file.ts';
 import { wholeMemory } from './wasm-arena.ts';
-import { encodeFloat16, readNumbers } from '../base/float16.ts';
+import { encodeFloat16, LARGEST_FLOAT16, readNumbers } from '../base/float16.ts';
 import { GROUP, groupBytes, SCALE_BYTES, wasm } from './kernels.ts';
 import { kernelChoice } from './choose-kernels.ts';
 import { unusableNumbers } from './rotate-keys.ts';
-
-/** The largest finite half-precision number. */
-const LARGEST_SCALE = 65_504;
 
 function quantisedBytes(numbers: number, type: QuantisedType): number {
   return Math.ceil(numbers / GROUP) * groupBytes[type];
@@ -54,7 +51,7 @@ export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array
     const extreme = group.reduce((most, number) => (Math.abs(number) > Math.abs(most) ? number : most), 0);
     const scale = Math.fround(type === 'q8_0' ? Math.abs(extreme) / 127 : extreme / -8);
     const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
-    if (Math.abs(scale) > LARGEST_SCALE) throw unquantisable(type, 'too large');
+    if (Math.abs(scale) > LARGEST_FLOAT16) throw unquantisable(type, 'too large');
     const half = encodeFloat16(scale);
     bytes.set([half & 0xff, half >> 8], at);
     const levels = bytes.subarray(at + SCALE_BYTES, at + groupBytes[type]);

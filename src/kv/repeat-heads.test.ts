@@ -17,7 +17,7 @@ function stateOf(valuesTransposed: boolean): SequenceState {
   });
 }
 
-test('each head stands as often as query heads share it, behind one another, in keys and in values of either order', () => {
+test('repeats each head once per query head that shares it, in keys and in values of either order', () => {
   const byCell = [0, 1, 0, 1, 10, 11, 10, 11, 100, 101, 100, 101, 110, 111, 110, 111];
   const byHead = [0, 100, 1, 101, 0, 100, 1, 101, 10, 110, 11, 111, 10, 110, 11, 111];
   for (const [isTransposed, values] of [
@@ -35,7 +35,7 @@ test('each head stands as often as query heads share it, behind one another, in 
   }
 });
 
-test('as many heads as there are give the state again, and no other number divides them', () => {
+test('the same number of heads gives the same state; other numbers must be multiples', () => {
   const state = stateOf(false);
   expect(repeatHeads(state, 2)).toMatchObject({ keys: state.keys, values: state.values });
   for (const heads of [0, 1, 3]) expect(() => repeatHeads(state, heads)).toThrow(RangeError);

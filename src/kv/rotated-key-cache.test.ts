@@ -15,7 +15,7 @@ function keepTwice(keys: RotatedKeyCache, cells: SequenceState, distance: number
   keys.keep(cells, distance, () => layers);
 }
 
-test('keeps what comes a second time', () => {
+test('stores keys when a distance occurs for the second time', () => {
   const keys = new RotatedKeyCache(1000);
   const one = block();
   const notAsked = (): never => {
@@ -31,7 +31,7 @@ test('keeps what comes a second time', () => {
   expect(keys.find(one, 5)).toBeUndefined();
 });
 
-test('gives back copies by block and distance', () => {
+test('returns copies by block and distance', () => {
   const keys = new RotatedKeyCache(1000);
   const [one, other] = [block(), block()];
   const given = rotated(1);
@@ -45,7 +45,7 @@ test('gives back copies by block and distance', () => {
   expect(keys.sizeBytes).toBe(32);
 });
 
-test('gives up what was unused the longest, and never holds more than its bound', () => {
+test('evicts the least recently used keys, and never exceeds its bound', () => {
   const keys = new RotatedKeyCache(70);
   const blocks = [block(), block(), block()];
   keepTwice(keys, blocks[0]!, 1, rotated(1));
@@ -59,7 +59,7 @@ test('gives up what was unused the longest, and never holds more than its bound'
   expect([small.find(blocks[0]!, 1), small.sizeBytes]).toEqual([undefined, 0]);
 });
 
-test('forgets a block at all its distances', () => {
+test('forgets all distances of a block', () => {
   const keys = new RotatedKeyCache(1000);
   const [one, other] = [block(), block()];
   [1, 2, -4].forEach((distance) => keepTwice(keys, one, distance, rotated(distance)));

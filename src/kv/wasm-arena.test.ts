@@ -11,7 +11,7 @@ test('takes the first range that is large enough', () => {
   expect([6, 5, 15, 6, 5].map((size) => free.take(size))).toEqual([100, 0, 200, undefined, 215]);
 });
 
-test('makes neighbours one, whichever comes back first', () => {
+test('merges neighbouring free ranges, in any order of return', () => {
   for (const order of ['0 10 20', '20 10 0', '0 20 10']) {
     const free = new FreeRanges();
     order
@@ -22,7 +22,7 @@ test('makes neighbours one, whichever comes back first', () => {
   }
 });
 
-test('never gives out what is taken, and has everything back in the end', () => {
+test('never hands out a taken range, and has all memory back in the end', () => {
   const free = new FreeRanges();
   free.give(0, 1000);
   const owner = new Array<number>(1000).fill(-1);

@@ -190,7 +190,7 @@ async function storeKv({ record, keep }: Prefilled): Promise<PrefillRecord | nul
   return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
 }
 
-/** Counts what was retrieved where the placement depends on it, and gives the order of the memories. */
+/** With placement `stable`, counts the retrieved memories and returns their order. */
 function countRetrieval({ rules, retrievals }: TurnParts, userId: string, { memories }: RetrievedMemories) {
   return rules.placement === 'stable' ? { stableOrder: retrievals.count(userId, memories) } : {};
 }
@@ -208,7 +208,7 @@ async function forgetRemoved(
   }
 }
 
-/** Deletes what a turn stored of memories that another process removed before. One that removes them later deletes it itself. */
+/** Deletes what a turn stored of memories that another process has removed by now. Later removals delete it themselves. */
 async function forgetInTurn(request: ChatRequest, prompt: BuiltPrompt, strategy: PrefillStrategy, parts: TurnParts) {
   const { retrieved, userId } = request;
   const removed = retrieved === undefined ? parts.memories.removed(userId, prompt.memories) : [];

@@ -15,7 +15,7 @@ describe.each(modes)('%s', (mode) => {
     await at.expectSameAtOnce(mode, [1, 3], four);
   });
 
-  it('gives an empty answer where it is given up while the prompt is evaluated, and later ones are right', async () => {
+  it('gives an empty answer if it is aborted while the prompt is evaluated, and later ones are right', async () => {
     const controller = new AbortController();
     const [session] = at.sessions;
     let calls = 0;
@@ -96,7 +96,7 @@ describe('a turn that waits', () => {
     await Promise.all([running, behind]);
   });
 
-  it('gives the reason of its signal where KV is being computed', async () => {
+  it("rejects with its signal's reason while KV is being computed", async () => {
     const controller = new AbortController();
     const [session] = at.sessions;
     const aborting = replacing(session!, {

@@ -122,7 +122,7 @@ function requireWholeBlocks({ prefill, evict }: Pick<Settings, 'prefill' | 'evic
   throw new BenchError('bad-option', message, hint);
 }
 
-/** @throws BenchError `bad-option` if a rule that sees the question would evict before there is one, or behind other cells */
+/** @throws BenchError `bad-option` if a rule that needs the question would evict without one, or after other cells */
 function requireQuestion({ prefill, evict, ahead }: Pick<Settings, 'prefill' | 'evict' | 'ahead'>): void {
   if (evict === null || !seesQuestion(evict)) return;
   if (!ahead && (prefill === 'prefix' || makingOf(prefill) === undefined)) return;

@@ -42,7 +42,7 @@ describe('the memories of a turn', () => {
     },
   );
 
-  it('are asked of the retriever with the conversation so far, else', async () => {
+  it('are otherwise retrieved with the conversation so far', async () => {
     const { of, asked } = settings('retrieved');
     expect(await retrieveForTurn(request, of, history)).toBe(found);
     expect(await retrieveForTurn({ query: 'Who?', sessionId: 's', topK: 1 }, of, [])).toBe(found);
@@ -52,7 +52,7 @@ describe('the memories of a turn', () => {
     ]);
   });
 
-  it('are none, or all of the user with the newest first', async () => {
+  it('are none, or all of the user, newest first', async () => {
     const none = settings('nothing');
     expect(await retrieveForTurn(request, none.of, history)).toBe(nothingRetrieved);
     const all = settings('all');
@@ -63,13 +63,13 @@ describe('the memories of a turn', () => {
   it.each([
     ['evidence', 'an arm that is given the evidence cannot retrieve them itself'],
     ['donor', "an arm that is given another user's memories cannot retrieve them itself"],
-  ] as const)('cannot be had where only a data set knows them: %s', async (retrieves, message) => {
+  ] as const)('cannot be retrieved if only a data set knows them: %s', async (retrieves, message) => {
     const refused = retrieveForTurn(request, settings(retrieves).of, history);
     await expect(refused).rejects.toMatchObject({ code: 'bad-option', message });
   });
 });
 
-it('preferences stand in front of all else that was retrieved, each once, in the time of both', async () => {
+it('preferences come before other retrieved memories, each once, and the times add up', async () => {
   const retrieved: RetrievedMemories = { memories: [second, first], elapsedMs: 2, record: null };
   const hybrid = { ...settings('retrieved').of, preferencesOnly: true };
   const { memories, elapsedMs } = await retrieveForTurn(

@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openKeeper } from '../../scripts/open-parts.ts';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
+import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
+import { formatHistorySummary } from '../retrieval/format-history-summary.ts';
+import type { Retriever } from '../retrieval/retriever.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import { memories } from '../store/schema.ts';
+import { MemoryKeeper } from './memory-keeper.ts';
 import { chronological } from './prompt/memory-lines.ts';
+
+const folder = folderOfEachTest();
 
 let database: BenchDatabase;
 beforeEach(() => {
@@ -13,7 +20,7 @@ afterEach(() => database.close());
 
 const everything = { topK: 20, threshold: -1, userId: 'ann' };
 
-it('a memory without a creation time gets it, one that names it keeps it, also when the database is loaded', async () => {
+it('a memory gets a creation time unless it has one, also when it is loaded from the database', async () => {
   const before = Date.now();
   const keeper = openKeeper(database);
   const createdAt = '2020-05-01T12:00:00.000Z';
@@ -36,7 +43,7 @@ it('a memory without a creation time gets it, one that names it keeps it, also w
   expect(rows.map((row) => row.createdAt)).toEqual([instant, Date.parse(createdAt)]);
 });
 
-it('gives a memory the time of its row where an older program stored none', async () => {
+it('uses the time of the row for a memory of an older version, which stored none', async () => {
   await openKeeper(database).add('s', 'My dog is called Brenko.', { userId: 'ann', memoryId: 'dog' });
   database.query.update(memories).set({ metadata: null, createdAt: 1_000 }).run();
   const loaded = openKeeper(database);
@@ -45,11 +52,37 @@ it('gives a memory the time of its row where an older program stored none', asyn
   expect(found!.metadata).toMatchObject({ createdAt: '1970-01-01T00:00:01.000Z' });
 });
 
-it('orders memories of one millisecond as they were added', async () => {
+it('orders memories of one millisecond by insertion', async () => {
   const keeper = openKeeper(database);
   const createdAt = '2020-05-01T12:00:00.000Z';
   const contents = Array.from({ length: 12 }, (_, index) => `Fact ${index}.`);
   for (const content of contents) await keeper.add('s', content, { userId: 'ann', metadata: { createdAt } });
   const found = await keeper.search('fact', everything);
   expect(chronological(found).map(({ content }) => content)).toEqual(contents);
+});
+
+it('drops a memory that another process removed from the results and from the summary', async () => {
+  using own = openDatabase({ path: folder.file('memories.sqlite') });
+  using others = openDatabase({ path: folder.file('memories.sqlite') });
+  const records = ['gone', 'kept'].map((memoryId) => ({ memoryId, content: `${memoryId}.`, score: 0.5, metadata: {} }));
+  const retriever: Partial<Retriever> = {
+    addMemories: async () => 1,
+    removeMemory: async () => true,
+    retrieve: async () => ({
+      ...{ strategy: 'tiered', timingsMs: { embedding: 0, search: 0, ranking: 0 }, flags: [], details: {} },
+      memories: records,
+      summary: { text: formatHistorySummary(records), records },
+    }),
+  };
+  const embedMany = async (texts: readonly string[]) => texts.map(() => new Float32Array(2));
+  const parts = { retriever: retriever as Retriever, embeddings: { embedMany } as unknown as EmbeddingService };
+  const [keeper, other] = [own, others].map((each) => new MemoryKeeper({ ...parts, database: each }));
+  for (const { memoryId, content } of records) await keeper!.add('s', content, { userId: 'ann', memoryId });
+  await other!.remove('s', 'gone', 'ann');
+  const left = records.slice(1);
+  expect(await keeper!.retrieveStored('Who?', everything)).toMatchObject({
+    memories: left,
+    removed: ['gone'],
+    summary: { text: formatHistorySummary(left), records: left },
+  });
 });

@@ -10,6 +10,7 @@ import { type AddMemoryOptions, type ChatRequest, type RetrievedMemories, nothin
 import { isPreference } from './prompt/memory-lines.ts';
 import { type ArmTraits } from '../store/records/arm-traits.ts';
 import { newestFirst } from './memories-for-arm.ts';
+import { formatHistorySummary } from '../retrieval/format-history-summary.ts';
 
 export interface MemoryKeeperParts {
   readonly retriever: Retriever;
@@ -119,7 +120,10 @@ export class MemoryKeeper {
     const found = await this.retrieve(query, options);
     const removed = this.removed(options.userId, found.memories);
     if (removed.length === 0) return found;
-    return { ...found, memories: found.memories.filter(({ memoryId }) => !removed.includes(memoryId)), removed };
+    const isStored = ({ memoryId }: MemorySearchResult): boolean => !removed.includes(memoryId);
+    const records = found.summary?.records.filter(isStored);
+    const summary = records && { text: formatHistorySummary(records), records };
+    return { ...found, memories: found.memories.filter(isStored), ...(summary && { summary }), removed };
   }
 
   /** Like `retrieveStored`, but returns only the memories. */

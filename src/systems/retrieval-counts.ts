@@ -8,7 +8,7 @@ interface Count {
 
 /**
  * How often each memory of each user was retrieved, for the placement `stable`: memories that are retrieved often come
- * first, so that prompts of one user share long beginnings.
+ * first, so that prompts of one user share long prefixes.
  */
 export class RetrievalCounts {
   readonly #users = new Map<string, Map<string, Count>>();

@@ -63,7 +63,7 @@ it('traces the turn that it made: retrieved memories, suffix, account, answer', 
   expect(timings.firstToken).toBeCloseTo(3 + timings.assemble + timings.prefill, 6);
 });
 
-it('takes the history of the request, its newest turns, and asks the log where it brings none', async () => {
+it('takes the newest turns of history from the request, or else from the log', async () => {
   await using system = new RAGSystem(parts);
   const shown = async (changes: Partial<ChatRequest>) =>
     (await system.chat({ ...request, ...changes })).promptInfo.historyMessages.map(({ content }) => content);
@@ -125,7 +125,7 @@ it('drops history by the budget, and by a limit only where one is set: the promp
   expect(kept).toBeGreaterThan(0);
 });
 
-it('writes down what was said, or nothing without a log', async () => {
+it('logs the turn, or nothing without a log', async () => {
   const log = new ConversationLog(database);
   await using silent = new RAGSystem({ ...parts, log: null });
   await silent.chat(request);
@@ -151,7 +151,7 @@ it('tries again to open its engine after a failure', async () => {
   expect(system.getStats().model).toMatchObject({ engine: 'fake' });
 });
 
-it('shows the text so far, and ends where it is aborted with what there is', async () => {
+it('streams the text so far, which becomes the answer if the turn is aborted', async () => {
   await using system = new RAGSystem(parts);
   const texts: string[] = [];
   const controller = new AbortController();
@@ -166,7 +166,7 @@ it('shows the text so far, and ends where it is aborted with what there is', asy
   expect(text.startsWith(texts[0]!)).toBe(true);
 });
 
-it('generates 48 tokens where nobody asks for another number, and never more than were reserved', () => {
+it('generates 48 tokens by default, and never more than the reserve', () => {
   const form = { stopTexts: ['\n'] };
   expect(answerLimits(form, 512)).toEqual({ maxTokens: 48, stopTexts: ['\n'], oneSentence: true, temperature: 0 });
   expect(answerLimits(form, 16)).toMatchObject({ maxTokens: 16 });
@@ -174,7 +174,7 @@ it('generates 48 tokens where nobody asks for another number, and never more tha
   expect(answerLimits(form, 16, asked)).toMatchObject({ maxTokens: 9, temperature: 0.5 });
 });
 
-it('cuts down to the reserve what is asked for above it, and says so with both numbers', async () => {
+it('limits the requested tokens to the reserve, with a warning that names both numbers', async () => {
   const warned: string[] = [];
   const rules = { ...parts.rules, reserveTokens: 5 };
   await using system = new RAGSystem({ ...parts, rules, warn: (message) => warned.push(message) });
@@ -186,7 +186,7 @@ it('cuts down to the reserve what is asked for above it, and says so with both n
   expect(warned).toEqual([warning]);
 });
 
-it('gives the model the beginning of its answer, which the reader sees and no metric', async () => {
+it('gives the model the beginning of its answer, which the reader sees but metrics do not', async () => {
   const general = 'According to your notes,';
   const asked = async (use: 'none' | 'general' | 'item', answerPrefix?: string) => {
     const rules = { ...parts.rules, answerPrefix: { general, use } };
@@ -216,7 +216,7 @@ it('gives the model the beginning of its answer, which the reader sees and no me
   expect((await asked('item')).text.startsWith(general)).toBe(true);
 });
 
-it('counts the tokens of a thought, where there was one', () => {
+it('counts the tokens of a thought, if there was one', () => {
   const tokens = [1, 2, 3, 4];
   const answer = { text: 'Lyon', stop: 'end' } as const;
   const generation = { ...answer, tokens, firstTokenMs: 1, decodeMs: 1, retries: [] };

@@ -47,7 +47,7 @@ const shown = async (...asked: Parameters<typeof ask>): Promise<string> =>
   (await ask(...asked)).memoriesUsed.map(({ memoryId }) => memoryId).join('');
 
 describe.each(['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-blocks@context=previous'])('%s@order=stable', (arm) => {
-  it('shows what was retrieved most often first, for each user, until it is removed or all is reset', async () => {
+  it('puts the memories first that a user retrieved most often, until they are removed or all is reset', async () => {
     await using system = openArm(`${arm}@order=stable`);
     expect(await shown(system, 'ca')).toBe('ca');
     expect(await shown(system, 'ab')).toBe('ab');
@@ -79,7 +79,7 @@ it('lets an exact prefix hit for a set of memories in any order of retrieval', a
   expect(await caches('dki@order=stable')).toEqual(['miss', 'hit']);
 });
 
-it('counts in a pool for all its systems', async () => {
+it('shares counts between all systems of a pool', async () => {
   const retrievals = new RetrievalCounts();
   await using pool = await SystemPool.open(2, async () => openArm('rag@order=stable', retrievals));
   await Promise.all([ask(pool, 'b'), ask(pool, 'b')]);

@@ -34,7 +34,7 @@ async function openPool(size: number) {
 
 const ask = (query: string, sessionId = query) => ({ query, sessionId });
 
-it('gives each turn a system that is free, turns of one conversation one after the other, and counts them', async () => {
+it('gives each turn a free system, runs turns of one conversation in sequence, and counts them', async () => {
   const { pool, calls, endTurn } = await openPool(3);
   const requests = [ask('a', 's'), ask('b', 't'), ask('c', 's'), { ...ask('d', 's'), history: [] }];
   const turns = requests.map((request) => pool.chat(request));
@@ -84,7 +84,7 @@ it('removes a memory when no turn runs, its KV from every system first', async (
   expect(calls.slice(-2).sort()).toEqual(['0 reset', '1 reset']);
 });
 
-it('adds a memory of no name without waiting, ends running turns when it closes, and refuses those that wait', async () => {
+it('adds a memory without an id at once; closing waits for running turns and refuses waiting ones', async () => {
   const { pool, calls, endTurn } = await openPool(1);
   const turn = pool.chat(ask('a'));
   await sleep(1);
@@ -98,7 +98,7 @@ it('adds a memory of no name without waiting, ends running turns when it closes,
   expect(calls.slice(2)).toEqual(['0 closed']);
 });
 
-it('asks the first for what all share, and closes all', async () => {
+it('asks the first system for what all share, and closes all', async () => {
   const { pool, calls } = await openPool(3);
   expect(await pool.loadMemoriesFromDb('s')).toBe(7);
   expect(await pool.searchMemories('q')).toEqual([]);

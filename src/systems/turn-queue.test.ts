@@ -26,7 +26,7 @@ function turns(): {
   };
 }
 
-it('runs as many turns as there are places, the others in the order of arrival', async () => {
+it('runs as many turns as there are places, and the others in order of arrival', async () => {
   const { events, turn, end } = turns();
   const queue = new TurnQueue(['x', 'y']);
   const all = ['a', 'b', 'c', 'd'].map((name) => queue.run(turn(name)));
@@ -43,7 +43,7 @@ it('runs as many turns as there are places, the others in the order of arrival',
   expect([queue.waiting, queue.running]).toEqual([0, 0]);
 });
 
-it('takes a place back from a turn that fails', async () => {
+it('frees the place of a turn that fails', async () => {
   const { turn, end } = turns();
   const queue = new TurnQueue(['x']);
   const failing = queue.run(turn('fails'));
@@ -54,7 +54,7 @@ it('takes a place back from a turn that fails', async () => {
   expect(await next).toBe('next');
 });
 
-it('lets turns of one conversation follow each other, and others overtake them', async () => {
+it('runs turns of one conversation in sequence, and lets others overtake them', async () => {
   const { events, turn, end } = turns();
   const queue = new TurnQueue(['x', 'y']);
   const all = [
@@ -72,7 +72,7 @@ it('lets turns of one conversation follow each other, and others overtake them',
   await Promise.all(all);
 });
 
-it('runs work alone when all before it have ended, and nobody overtakes it', async () => {
+it('runs exclusive work after all earlier turns, and no turn overtakes it', async () => {
   const { events, turn, end } = turns();
   const queue = new TurnQueue(['x', 'y']);
   const all = [queue.run(turn('before')), queue.runAlone(turn('alone')), queue.run(turn('after'))];
@@ -86,7 +86,7 @@ it('runs work alone when all before it have ended, and nobody overtakes it', asy
   await Promise.all(all);
 });
 
-it('leaves an aborted turn at once, and lets those behind it go on', async () => {
+it('rejects an aborted turn at once, and lets later ones continue', async () => {
   const { events, turn, end } = turns();
   const queue = new TurnQueue(['x', 'y']);
   const running = queue.run(turn('running'));
@@ -104,7 +104,7 @@ it('leaves an aborted turn at once, and lets those behind it go on', async () =>
   expect([queue.waiting, queue.running]).toEqual([0, 0]);
 });
 
-it('does not stop a turn that began: its signal is its own affair', async () => {
+it('does not stop a running turn: the turn handles its own signal', async () => {
   const { turn, end } = turns();
   const queue = new TurnQueue(['x']);
   const controller = new AbortController();
@@ -115,7 +115,7 @@ it('does not stop a turn that began: its signal is its own affair', async () => 
   expect(await running).toBe('running');
 });
 
-it('refuses those who wait when it closes, and waits for those that run', async () => {
+it('refuses waiting turns when it closes, and waits for running ones', async () => {
   const { events, turn, end } = turns();
   const queue = new TurnQueue(['x']);
   const running = queue.run(turn('running'));

@@ -145,12 +145,12 @@ class Limits {
   /** Skips empty tokens, which llama.cpp renames, and invalid UTF-8, which decodes to the same text for different tokens. */
   #requireTokens({ values }: GgufList, tokenizer: unknown): void {
     if (NO_TOKENIZER.includes(String(tokenizer))) this.#refuse('tokenizer.ggml.model', tokenizer, 'a tokenizer');
-    const met = new Set<unknown>();
+    const seen = new Set<unknown>();
     for (const [id, token] of values.entries()) {
-      if (met.has(token)) this.#refuse('tokenizer.ggml.tokens', `the text of token ${id} twice`, 'unique texts');
-      if (token !== '' && !String(token).includes(REPLACEMENT)) met.add(token);
+      if (seen.has(token)) this.#refuse('tokenizer.ggml.tokens', `the text of token ${id} twice`, 'unique texts');
+      if (token !== '' && !String(token).includes(REPLACEMENT)) seen.add(token);
     }
-    const missing = tokenizer === SENTENCEPIECE ? BYTES.find((byte) => !met.has(byte)) : undefined;
+    const missing = tokenizer === SENTENCEPIECE ? BYTES.find((byte) => !seen.has(byte)) : undefined;
     if (missing !== undefined) this.#refuse('tokenizer.ggml.tokens', `no ${missing}`, 'a token for each byte');
   }
 

@@ -2,13 +2,13 @@ import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { readModelHeader } from './model-header.ts';
 import { type ModelShape, modelShapes } from './random-model/model-shapes.ts';
 
-/** What a model's size says about its costs, without its weights. */
+/** Sizes of a model that decide its costs, known without its weights. */
 export interface ModelGeometry {
   readonly name: string;
   readonly parameters: number;
   /** Keys and values in f16. */
   readonly kvBytesPerToken: number;
-  /** Floating-point operations of attention for a pair of a token and one before it, over all layers. */
+  /** Floating-point operations of attention per pair of a token and one before it, over all layers. */
   readonly operationsPerPair: number;
 }
 
@@ -70,7 +70,7 @@ export function fileGeometry(path: string): ModelGeometry {
 
 type Attention = Readonly<Record<'layers' | 'heads' | 'headDimension' | 'valueDimension', number>>;
 
-/** A multiplication and an addition for each number of a query and its key, and of the value. */
+/** A multiplication and an addition per number of a key, and of a value. */
 function pairOperations({ layers, heads, headDimension, valueDimension }: Attention): number {
   return 2 * layers * heads * (headDimension + valueDimension);
 }

@@ -80,8 +80,9 @@ export function readModelHeader(path: string): ModelHeader {
   const count = (key: string): number | undefined => numberValue(pair(key));
   const required = (key: string): number => {
     const value = count(key);
-    if (value === undefined) throw notALanguageModel(path, `${architecture}.${key}`);
-    return value;
+    if (value !== undefined) return value;
+    // OpenELM and DeciLM differ by layer in what others have once.
+    throw notALanguageModel(path, `${pair(key) === undefined ? '' : 'single '}${architecture}.${key}`);
   };
   const heads = required('attention.head_count');
   const layers = required('block_count');

@@ -32,7 +32,7 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
     },
     fetch: resolveModelFile,
     async open(request, { signal } = {}) {
-      const path = await resolveModelFile(request.model);
+      const path = await resolveModelFile(request.model, { signal });
       checkModelFile(path, process.availableMemory());
       readModelHeader(path);
       const modelSha256 = await hashModelFile(path, signal);

@@ -163,6 +163,12 @@ describe('a server that fails later', () => {
     expect(session.tokens).toEqual(memories);
   });
 
+  test('is reported as unreachable if it falls silent while it saves a slot', async () => {
+    server.always('/slots/0?action=save', { hangs: true });
+    await expect(session.checkpoint()).rejects.toMatchObject(errorLike('unreachable', 'it sent nothing for 1.5 s'));
+    expect(session.tokens).toEqual(memories);
+  });
+
   const rewrite = (path: string, change: (bytes: Buffer) => unknown): void => {
     const bytes = readFileSync(path);
     change(bytes);

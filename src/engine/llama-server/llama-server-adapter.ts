@@ -67,7 +67,7 @@ async function findServer(
   options: CallOptions = {},
 ): Promise<Endpoint> {
   const name = request.model;
-  const file = await localFile(name);
+  const file = await localFile(name, options);
   const connect = (url: string): ServerConnection => new ServerConnection({ url, program: llamaServer.name });
   if (program === undefined) {
     const url = serverAddress({ engine: llamaServer.name, engineUrl, allowRemote });

@@ -67,6 +67,8 @@ export async function startLlamaServer(
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_CHARACTERS)));
   }
+  // Without a listener, a failed start of `sh` would end this process.
+  child.on('error', ({ message }) => (log += message));
   // Ignores errors of writing to a program that has ended.
   child.stdin.on('error', () => undefined);
   const url = `http://127.0.0.1:${port}`;

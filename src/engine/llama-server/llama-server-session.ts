@@ -27,8 +27,8 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
   }
 
   /**
-   * llama-server sends no ids for tokens that end within a character. Generates once more, outside the measured time, to get
-   * them; they stay unknown if the second answer differs.
+   * llama-server sends no ids for tokens that end within a character. Generates once more to get them, which counts as
+   * decoding; they stay unknown if the second answer differs.
    */
   protected async sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
     const { slot } = this.parts;

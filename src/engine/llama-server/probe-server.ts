@@ -60,7 +60,7 @@ export interface Endpoint {
 }
 
 /**
- * Describes a server, and tests its capabilities with a few short prompts in its first slot, which is emptied afterwards.
+ * Describes a server, and tests its capabilities with a few short prompts in its first slot.
  * @throws BenchError `bad-option` naming the flags that the server lacks; `bad-model`, `unreachable`, `busy`, `protocol`
  */
 export async function probeServer(endpoint: Endpoint, options: CallOptions = {}): Promise<ProbedServer> {

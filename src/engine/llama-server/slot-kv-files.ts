@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, linkSync, readFileSync, renameSync, rmSync, st
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
+import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { SessionCells } from '../sequence-state.ts';
 import type { SavableSequence } from '../llama-state/kv-transfer.ts';
@@ -37,7 +38,7 @@ export class SlotKvFiles implements SavableSequence {
         this.#parts.connection
           .post(`/slots/${this.#parts.slot.id}?action=save`, { filename: name }, savedShape)
           .catch((cause: unknown) => {
-            throw this.#notSaved(cause);
+            throw cause instanceof BenchError && cause.code !== 'protocol' ? cause : this.#notSaved(cause);
           }),
       );
       const size = statSync(serverPath, { throwIfNoEntry: false })?.size;
@@ -108,12 +109,17 @@ export class SlotKvFiles implements SavableSequence {
   }
 }
 
-/** Hard link if possible, else a copy. */
+/** Hard link if possible, else a copy. @throws BenchError `disk` */
 function linkFile(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch {
-    copyFileSync(from, to);
+    try {
+      copyFileSync(from, to);
+    } catch (error) {
+      const message = `${to}: a stored state cannot be copied there: ${(error as Error).message}`;
+      throw new BenchError('disk', message, diskErrorHint(error), error);
+    }
   }
 }
 

@@ -4,15 +4,16 @@ import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import type { Checkpoint } from '../session-checkpoint.ts';
-import type { Window } from '../sequence-state.ts';
 import {
   type KvLayout,
   type SequenceState,
   SessionCells,
   keyRowBytes,
+  ownedState,
   requireSpace,
   sameLayout,
   valueRowBytes,
+  type Window,
 } from '../sequence-state.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
@@ -85,7 +86,7 @@ export class KvTransfer implements Disposable {
     const layout = this.#layout();
     const tokenIds = Int32Array.from(this.#cells.tokenIds.slice(start, end));
     const { positions, keys, values } = tokenIds.length === 0 ? noCells(layout) : await this.#saved(layout, start, end);
-    return { layout, tokenIds, positions, keys, values, [Symbol.dispose]: () => undefined };
+    return ownedState({ layout, tokenIds, positions, keys, values });
   }
 
   /** Replaces the session by cells. @throws BenchError `bad-state`, `context-overflow`, `disk` */

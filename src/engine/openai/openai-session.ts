@@ -80,7 +80,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
       const prompt = this.#prompt(ids);
       const request = { continuation, listed: scoring.listed, signal };
       const { score, counts } = await recomputedScore(sender, prompt, request);
-      // Evaluated without the cache, so expect no reuse later.
+      // The server did not read its cache, so no reuse is expected in this answer.
       this.#held = 0;
       this.#addCounts(counts, prompt, 1);
       return score;

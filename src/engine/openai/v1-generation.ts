@@ -27,8 +27,8 @@ interface GenerateRequest {
 }
 
 /**
- * Generates after a sequence. Looks up ids that the server did not report, outside the measured time: by generating again without
- * streaming if that lists them, else by tokenising the text.
+ * Generates after a sequence. Looks up ids that the server did not report, which counts as decoding: by generating again
+ * without streaming if that lists them, else by tokenising the text.
  */
 export async function generateBehind(
   { sender, prompt, reporting }: GenerateRequest,

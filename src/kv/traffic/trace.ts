@@ -1,4 +1,4 @@
-/** Tokens of a prompt whose KV may come back in other prompts, such as one memory line. */
+/** Tokens of a prompt whose KV other prompts may reuse, such as one memory line. */
 export interface TraceSegment {
   /** The same id with the same user means the same tokens. */
   readonly id: string;
@@ -10,11 +10,11 @@ export interface TraceTurn {
   /** Arrival, in ms after the first turn. */
   readonly atMs: number;
   readonly userId: string;
-  /** Turns of one conversation follow each other. */
+  /** Turns of one conversation run one after another. */
   readonly conversationId: string;
-  /** In the order in which they stand in the prompt, behind the tokens that all prompts begin with. */
+  /** In the order of the prompt, after the tokens that all prompts begin with. */
   readonly segments: readonly TraceSegment[];
-  /** Tokens behind the segments that never come back: history and question. */
+  /** Tokens after the segments, which are never reused: history and question. */
   readonly queryTokens: number;
   readonly answerTokens: number;
 }
@@ -25,8 +25,8 @@ export interface Trace {
   /** Tokens that all prompts of all users begin with, such as the system text. */
   readonly headerTokens: number;
   /**
-   * `text`: a segment is the same text wherever it stands, so that its KV block can be joined to any others. `prefix`: its id stands
-   * for all tokens up to its end, so that the trace does not say which blocks come back.
+   * `text`: a segment is the same text at any place, so its KV block can be joined with any others. `prefix`: its id
+   * stands for all tokens up to its end, so the trace does not tell which blocks are reused.
    */
   readonly idsOf: 'text' | 'prefix';
   readonly turns: readonly TraceTurn[];

@@ -39,7 +39,7 @@ async function turn(tokenIds: readonly number[], userId = 'ann', memoryIds = ['m
 
 const foundBy = async (...asked: Parameters<typeof turn>) => (await turn(...asked)).account.found?.tokens;
 
-it('sends all of the prompt, and claims whole blocks of what it shares with an earlier one, never its last token', async () => {
+it('sends the whole prompt, and expects whole cached blocks of a common prefix, without the last token', async () => {
   const first = await turn(start);
   expect(first.suffix).toEqual(start);
   expect(first.account).toMatchObject({ cache: 'bypass', resident: 0, found: { tokens: 0, blockTokens: BLOCK } });
@@ -63,7 +63,7 @@ it('keeps users apart', async () => {
   expect(new Set(scopes).size).toBe(2);
 });
 
-it('asks under another name once a memory is forgotten, and says how many prompts held it', async () => {
+it('changes the cache scope when a memory is forgotten, and returns how many prompts contained it', async () => {
   await turn(start, 'ann', ['m1', 'm2']);
   await turn(start, 'ann', ['m2']);
   expect(await strategy.forget('ann', 'm3')).toBe(0);
@@ -74,7 +74,7 @@ it('asks under another name once a memory is forgotten, and says how many prompt
   expect(new Set(scopes).size).toBe(2);
 });
 
-it('claims nothing behind a turn that failed, nor after a reset', async () => {
+it('expects nothing after a failed turn or a reset', async () => {
   await turn(start);
   const failing = { tokenIds: start, memories: [] } as unknown as BuiltPrompt;
   await strategy.prefill(failing, { session, userId: 'ann', alpha: 1 });

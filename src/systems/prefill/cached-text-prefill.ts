@@ -90,7 +90,7 @@ export class CachedTextPrefill implements PrefillStrategy {
     return 0;
   }
 
-  /** Evaluates the tokens behind those that were found. @throws BenchError `bad-state` if the session then holds other tokens */
+  /** Evaluates the tokens after those that were found. @throws BenchError `bad-state` if the session then holds other tokens */
   async #evaluate(tokenIds: readonly TokenId[], found: number, { session, signal }: TurnContext): Promise<void> {
     await computeExactly(async () => {
       await session.truncate(found);

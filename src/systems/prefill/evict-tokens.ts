@@ -12,8 +12,8 @@ export interface EvictedTokens {
 }
 
 /**
- * Drops tokens of memories. A rule that sees the question scores them by its attention right behind them, whatever follows in
- * the prompt. What is left is stored for later questions too.
+ * Drops tokens of memories. A rule that sees the question scores them by the question's attention directly after them,
+ * whatever else the prompt has there. The remaining cells are stored for later questions too.
  * @param rest needed by a rule that sees the question @throws RangeError without it
  */
 export async function evictTokens(

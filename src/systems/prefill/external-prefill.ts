@@ -10,9 +10,9 @@ import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy
 import { prefillAsText } from './text-prefill.ts';
 
 /**
- * Cells made elsewhere, read from a file in every turn, in place of header and memories: trained caches, caches compressed by other
- * programs, or those of `kv export`. If the cells are those of the prompt's first tokens, the turn goes on behind them; any other cells
- * stand for the whole prefix.
+ * Cells made elsewhere, read from a file in every turn, in place of header and memories: trained caches, caches compressed
+ * by other programs, or those of `kv export`. If the cells are those of the prompt's first tokens, the turn continues after
+ * them; any other cells replace the whole prefix.
  * @see Cartridges, arXiv 2506.06266; KVLink, arXiv 2502.16002
  */
 export class ExternalPrefill implements PrefillStrategy {
@@ -65,7 +65,7 @@ export class ExternalPrefill implements PrefillStrategy {
     };
   }
 
-  /** Files belong to those who made them: removing a memory changes none. */
+  /** The caller made the files and owns them: removing a memory changes none. */
   forget(): Promise<number> {
     return Promise.resolve(0);
   }

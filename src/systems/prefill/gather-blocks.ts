@@ -32,7 +32,7 @@ export interface GatheredBlock {
   readonly origin: 'computed' | 'memory' | 'disk';
   /** 0 if the block was found in the store. */
   readonly computeMs: number;
-  /** The part of `computeMs` that an earlier turn of another arm spent, whose block this is. */
+  /** The part of `computeMs` that an earlier turn of another arm spent, if that turn computed the block. */
   readonly chargedMs: number;
   /** What selecting the tokens to evict cost in this turn; null if nothing was evaluated for it. */
   readonly selector: Selector | null;
@@ -66,7 +66,7 @@ interface WantedBlock {
   readonly evict: Eviction | null;
   /** The whole block is wanted, although its tokens are evicted. */
   readonly repaired: boolean;
-  /** The header's cells, for a rule that scores tokens behind them; null for the header itself. */
+  /** The header's cells, for a rule that scores tokens after them; null for the header itself. */
   readonly header: SequenceState | null;
 }
 

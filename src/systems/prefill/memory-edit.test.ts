@@ -103,7 +103,7 @@ describe('overwriting the cells of a value', () => {
   };
   afterAll(() => Promise.all(engines.map((engine) => engine[Symbol.asyncDispose]())));
 
-  it('is rebuilding where cells do not depend on what stands in front of them, also where they move', async () => {
+  it('equals rebuilding if cells do not depend on earlier ones, also if they move', async () => {
     const engine = opened(1);
     const { apply } = await editing(engine, await memoryEdit(engine, 'my mother', 'your friend from work'));
     const truth = (await apply('rebuild')).probabilities;
@@ -111,7 +111,7 @@ describe('overwriting the cells of a value', () => {
     expect(difference((await apply('unchanged')).probabilities, truth)).toBeGreaterThan(1e-4);
   });
 
-  it('takes those of the changed text, and leaves all behind them as they were, at their new places', async () => {
+  it('takes the cells of the changed text, and keeps all later cells, at their new positions', async () => {
     const engine = opened(2);
     const edit = await memoryEdit(engine, 'my mother', 'your friend from work');
     const { session, context, stored } = await editing(engine, edit);
@@ -129,7 +129,7 @@ describe('overwriting the cells of a value', () => {
     expect(state.values).toEqual(expected.values);
   });
 
-  it('evaluates one token more where the engine cannot evaluate a single one', async () => {
+  it('evaluates one token more if the engine cannot evaluate a single one', async () => {
     const engine = opened(2);
     const pairs = replacing(engine, { capabilities: { ...engine.capabilities, leastTokens: 2 } });
     const edit = await memoryEdit(engine, ' work', ' tea');

@@ -12,7 +12,7 @@ export interface MemoryEdit {
   readonly memoryId: string;
   readonly before: BuiltPrompt;
   readonly after: BuiltPrompt;
-  /** `before` with the correction as one more line behind the others. */
+  /** `before` with the correction as one more line after the others. */
   readonly corrected: BuiltPrompt;
   /** The value's tokens: where they begin in both prompts, and how many they are. What follows them is the same. */
   readonly value: { readonly start: number; readonly before: number; readonly after: number };
@@ -22,13 +22,13 @@ export interface MemoryEdit {
 export interface StoredMemories {
   /** Header and memory lines, evaluated as one text. */
   readonly prefix: SequenceState;
-  /** Each line, evaluated alone behind the header. */
+  /** Each line, evaluated alone after the header. */
   readonly blocks: readonly SequenceState[];
 }
 
 type EditContext = Pick<BlockContext, 'engine' | 'session' | 'kv' | 'signal'>;
 
-/** Number of tokens with which all three begin. */
+/** Length of the common prefix of all three. */
 function sharedTokens(text: readonly TokenId[], before: readonly TokenId[], after: readonly TokenId[]): number {
   return Math.min(commonLength(text, before), commonLength(text, after));
 }
@@ -48,7 +48,7 @@ export async function findValue(
   const lineStart = segments.slice(0, place).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const { text, tokenIds: old } = segments[place]!;
   const changed = after.info.segments[place]!.tokenIds;
-  // The label in front may contain the value too.
+  // The label before it may contain the value too.
   const at = text.lastIndexOf(oldValue);
   const around = [text.slice(0, at), text.slice(at + oldValue.length)];
   const [front = [], behind = []] = await engine.tokenize(around.map((part) => ({ text: part, as: 'text' })));
@@ -58,7 +58,7 @@ export async function findValue(
   return { start: lineStart + start, before: old.length - start - end, after: changed.length - start - end };
 }
 
-/** Computes what a store would hold of a prompt's memories, as one prefix and as blocks. */
+/** Computes the KV of a prompt's memories as a store would hold it: as one prefix, and as blocks. */
 export async function storeMemories(context: EditContext, prompt: BuiltPrompt): Promise<StoredMemories> {
   const { session, kv, signal } = context;
   const { header, lines } = prefixParts(prompt);
@@ -72,7 +72,7 @@ export async function storeMemories(context: EditContext, prompt: BuiltPrompt): 
   return { prefix, blocks };
 }
 
-/** Evaluates tokens behind some cells, and copies the cells of the first `count`. */
+/** Evaluates tokens after some cells, and copies the cells of the first `count` tokens. */
 async function cellsBehind(
   { session, kv, signal }: EditContext,
   front: SequenceState,
@@ -128,7 +128,7 @@ const ways: Readonly<Record<EditWay, Apply>> = {
   overwrite: async (context, { prefix }, { after, value: { start, ...tokens } }) => {
     const { engine, kv } = context;
     const front = kv.cut(prefix, 0, start);
-    // An engine that cannot evaluate a single token evaluates the one behind it too.
+    // An engine that cannot evaluate a single token evaluates the next one too.
     const count = Math.max(tokens.after, engine.capabilities.leastTokens);
     const value = await cellsBehind(context, front, after.tokenIds.slice(start, start + count), tokens.after);
     const behind = start + tokens.before;
@@ -143,13 +143,13 @@ const ways: Readonly<Record<EditWay, Apply>> = {
 };
 
 /**
- * Brings stored KV behind a change of one memory into a session, in one way:
- * - `rebuild` evaluates the whole changed prompt: the truth.
- * - `append` keeps the old prefix, and puts the correction behind it as text.
+ * Prepares a session for a prompt in which one memory has changed, from KV stored before the change, in one way:
+ * - `rebuild` evaluates the whole changed prompt: the reference.
+ * - `append` keeps the old prefix, and adds the correction after it as text.
  * - `block` joins the stored blocks, with that of the changed memory computed alone.
- * - `splice` keeps the cells in front of the value, up to an exact cut, and evaluates all that follows.
- * - `overwrite` evaluates the value's tokens alone, in their new context, and keeps all cells behind them, which moved where the
- *   values have different numbers of tokens: their keys are rotated.
+ * - `splice` keeps the cells before the value, up to an exact cut, and evaluates everything after them.
+ * - `overwrite` evaluates only the value's tokens, in their new context, and keeps all later cells. If the values differ
+ *   in length, these cells move and their keys are rotated.
  * - `unchanged` imports the old prefix: the control.
  *
  * @returns the tokens that remain to be evaluated, up to the answer

@@ -86,7 +86,7 @@ export class PrefixTreePrefill implements PrefillStrategy {
     if (--sharedTree(this.#options.store).users === 0) this.#tree.clear();
   }
 
-  /** Imports the longest known beginning of a prompt that ends at an exact cut. @returns its tokens, 0 for none */
+  /** Imports the longest known prefix of a prompt, up to an exact cut. @returns its tokens, 0 for none */
   async #restore(prompt: BuiltPrompt, turn: TurnContext): Promise<number> {
     const { engine, kv } = this.#options;
     const { leastTokens } = engine.capabilities;
@@ -133,7 +133,7 @@ export class PrefixTreePrefill implements PrefillStrategy {
       this.#counts.rejected++;
       return;
     }
-    // Another session may have added to the tree, or taken from it, while the cells were copied.
+    // Another session may have changed the tree while the cells were copied.
     if (this.#tree.knownTokens(path) < start) return;
     const texts = ownedTexts(prompt.info.segments, turn.userId);
     this.#tree.insert(path, texts, (from, to) => cutCells(cells, from - start, to - start));
@@ -154,7 +154,7 @@ function ownerName(userId: string, memoryId: string): string {
   return JSON.stringify([userId, memoryId]);
 }
 
-/** Where the memories, and then history and question, begin in a prompt. */
+/** The start of each memory, and of history and question, in a prompt. */
 function ownedTexts(segments: readonly PromptSegment[], userId: string): OwnedText[] {
   const texts: OwnedText[] = [];
   const system = systemTokens(segments);

@@ -5,7 +5,7 @@ import { firstLayers } from '../../kv/cut-cells.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
 import type { KvParts, TurnContext } from './prefill-strategy.ts';
 
-/** The prompt behind the memories, and the question's place in it. */
+/** The prompt after the memories, and the question's place in it. */
 export interface PromptSuffix {
   readonly suffix: readonly TokenId[];
   readonly question: TokenRange;

@@ -3,12 +3,12 @@ import { parseRepair, repairedBlocks } from './repaired-blocks.ts';
 
 const ranks = [3, 0, 4, 1, 2];
 
-it('the blocks of the best retrieved memories come back, all of them at most', () => {
+it('repairs the blocks of the best retrieved memories, at most all', () => {
   const repaired = (setting: string) => [...repairedBlocks(parseRepair(setting), ranks, [1, 2])].sort();
   expect([repaired('1'), repaired('2'), repaired('9')]).toEqual([[1], [1, 3], [0, 1, 2, 3, 4]]);
 });
 
-it('as many random ones are the same for the same question, and others for other questions', () => {
+it('the random choice depends only on the question', () => {
   const drawn = Array.from({ length: 20 }, (_, question) => [
     ...repairedBlocks(parseRepair('2:random'), ranks, [7, question]),
   ]);

@@ -67,7 +67,7 @@ describe.each(['cacheblend-oracle', 'cacheblend'] as const)('%s', (by) => {
     expect(moved[1]![1]).toBeCloseTo(4, 5);
   });
 
-  it('evaluates the tokens behind the first block, and says so', async () => {
+  it('evaluates the tokens after the first block, and counts them', async () => {
     const before = await evaluated();
     const { selector } = await measured(by, text);
     expect((await evaluated()) - before).toBe(ids.length - HEADER - FIRST_BLOCK);
@@ -77,7 +77,7 @@ describe.each(['cacheblend-oracle', 'cacheblend'] as const)('%s', (by) => {
   });
 });
 
-it('what deviates in the first layer alone shows over all layers, and not in the second', async () => {
+it('a deviation in only the first layer counts over all layers, but not in the second', async () => {
   const state = planted(0, { 10: 1 });
   expect((await measured('cacheblend-oracle', state)).scores[10 - HEADER]).toBeCloseTo(1, 5);
   expect([...(await measured('cacheblend', state)).scores].every((score) => score === 0)).toBe(true);
@@ -92,7 +92,7 @@ it("query evaluates what follows the memories up to the question's end, and igno
 });
 
 describe('informative', () => {
-  it('scores a token by how unlikely it is behind the header and its own block, whatever stands between', async () => {
+  it('scores a token by how unlikely it is given the header and its own block, whatever is between them', async () => {
     const { scores, selector } = await measured('informative', text);
     expect([...scores.slice(0, FIRST_BLOCK)]).toEqual([0, 0, 0, 0]);
     await using other = await engine.openSession('other');
@@ -104,7 +104,7 @@ describe('informative', () => {
     expect(selector).toMatchObject({ model: 'whole', tokens: 7, layers: 2 });
   });
 
-  it('scores a block once, as long as its cells are in memory, and evaluates what it says', async () => {
+  it('scores a block once while its cells are in memory, and counts what it evaluates', async () => {
     const blocks = blocksOf(text);
     const before = await evaluated();
     const first = await measured('informative', text, { blocks });

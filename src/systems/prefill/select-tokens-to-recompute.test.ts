@@ -52,13 +52,13 @@ it.each<[TokenSelection, string]>([
 ])('%j selects %j', (selection, selected) => expect(ranges(selection)).toBe(selected));
 
 describe('tokens of the highest scores', () => {
-  it('are taken in order of scores, of equal ones the earlier, none of the first block', () => {
+  it('are taken by score, then by position, none of the first block', () => {
     const by = scores({ 0: 9, 1: 9, 2: 9, 3: 9, 20: 8, 5: 7, 22: 6, 13: 5 });
     expect(ranges({ by: 'cacheblend-oracle', share: 0.1 }, by)).toBe('5-6 20-21');
     expect(ranges({ by: 'cacheblend-oracle', share: 0.25 }, by)).toBe('4-7 13-14 20-21 22-23');
   });
 
-  it('are those of the best block, then those of the next, where ranks come first', () => {
+  it('come from the best block first, then from the next, if ranks come first', () => {
     // Behind the best block, 17 to 22, comes the second, 4 to 13.
     const by = scores({ 20: 5, 9: 5 });
     expect(ranges({ by: 'ranked-informative', share: 0.05 }, by)).toBe('20-21');
@@ -66,7 +66,7 @@ describe('tokens of the highest scores', () => {
     expect(ranges({ by: 'ranked-informative', share: 0.3 }, by)).toBe('9-10 17-23');
   });
 
-  it('are runs of the highest mean', () => {
+  it('are the runs with the highest mean', () => {
     // The mean of the two tokens from 12 on is greater than that of the four from 8 on.
     expect(ranges({ by: 'cacheblend', share: 0.3, run: 4 }, scores({ 9: 8, 13: 8 }))).toBe('8-14');
   });
@@ -92,7 +92,7 @@ describe('a random share', () => {
     for (const count of counts.slice(4)) expect(Math.abs(count - 737)).toBeLessThan(100);
   });
 
-  it('is as large as that of another rule, where it says so', () => {
+  it('is as large as that of another rule, with asMany', () => {
     const ranked = places({ by: 'ranked', share: 0.7 });
     const random = places({ by: 'random', share: 0.7, asMany: 'ranked' });
     expect(random).toHaveLength(ranked.length);
@@ -115,14 +115,14 @@ it.each([2, 4, 16])('runs of %i take what fits, and a larger share those of a sm
   }
 });
 
-it('leaves a choice where a share is some of the tokens behind the first block, and not all of them', () => {
+it('leaves a choice if a share is some, but not all, of the tokens after the first block', () => {
   const choices = [0, 0.02, 0.03, 0.8, 0.81, 1].map((share) => leavesChoice(share, blocks));
   expect(choices).toEqual([false, false, true, true, false, false]);
   expect(leavesChoice(0.5, blocks.slice(0, 1))).toBe(false);
   expect(leavesChoice(0.5, [])).toBe(false);
 });
 
-it.each(rules)('%s: 0 is nothing, 1 all behind the first block, and one block has nothing to select', (by) => {
+it.each(rules)('%s: 0 selects nothing, 1 all tokens after the first block, and one block no tokens', (by) => {
   expect(ranges({ by, share: 0 })).toBe('');
   expect(ranges({ by, share: 1 })).toBe('4-23');
   expect(selectTokensToRecompute({ by, share: 1 }, blocks.slice(0, 1))).toEqual([]);

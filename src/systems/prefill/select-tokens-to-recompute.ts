@@ -8,8 +8,9 @@ import type { TokenId, TokenRange } from '../../engine/token-id.ts';
  *
  * `link` selects the first tokens of each block (Infinity: all); LegoLink in EPIC, arXiv 2410.15332. The other rules select a
  * share of the memory tokens, from 0 to 1, at most all tokens after the first block. `first`: from the beginning of each
- * block, evenly over the blocks. `random`: drawn uniformly, the control for the other rules; with `asMany`, as many tokens as that rule selects
- * at the same share. `ranked`: whole blocks, best retrieved first. The rest select the tokens with the highest scores.
+ * block, evenly over the blocks. `random`: drawn uniformly, the control for the other rules; with `asMany`, as many
+ * tokens as that rule selects at the same share. `ranked`: whole blocks, best retrieved first. The rest select the tokens
+ * with the highest scores.
  *
  * Tokens are taken in pieces: whole blocks for `ranked`, else runs of `run` tokens (default 1) from the beginning of each
  * block; the last run of a block may be shorter. Selection stops at the first piece that exceeds the share, but a share above
@@ -34,7 +35,7 @@ export interface ScoredSelection {
   readonly run?: number;
 }
 
-export const tokenScorers = ['cacheblend-oracle', 'cacheblend', 'informative', 'query', 'ranked-informative'] as const;
+const tokenScorers = ['cacheblend-oracle', 'cacheblend', 'informative', 'query', 'ranked-informative'] as const;
 
 export type TokenScorer = (typeof tokenScorers)[number];
 

@@ -80,7 +80,7 @@ it('stops at the memory that exceeds half of the rest, and skips none', async ()
   ]);
 });
 
-it('counts no memory behind the first that does not fit, of however many', async () => {
+it('does not tokenise memories after the first one that does not fit', async () => {
   const counted: string[] = [];
   const counting: TokenizingEngine = {
     info: engine.info,
@@ -121,7 +121,7 @@ it('forces no truncation where the first text of a prompt takes a token more, as
   }
 });
 
-it('keeps the newest history and says how much', async () => {
+it('keeps the newest history and reports how much', async () => {
   const history = said(...Array.from({ length: 50 }, (_, index) => `message ${String(index).padStart(2, '0')}`));
   const prompt = await build({ history });
   const kept = prompt.info.historyMessages.length;
@@ -145,7 +145,7 @@ it.each([
   );
 });
 
-it('falls back to the query alone where the fixed part is too long', async () => {
+it('falls back to the query alone if the fixed part is too long', async () => {
   const prompt = await build({
     systemPrompt: 's'.repeat(300),
     memories: [memory('a', 'x')],
@@ -157,7 +157,7 @@ it('falls back to the query alone where the fixed part is too long', async () =>
   expect(prompt.info.budget.warnings.at(-1)).toContain('forced truncation: 326 tokens > 300');
 });
 
-it('is refused where the query alone is too long, or the reserve leaves nothing', async () => {
+it('is refused if the query alone is too long, or the reserve leaves nothing', async () => {
   await expect(build({ query: 'q'.repeat(500) })).rejects.toThrow(
     'the query alone takes 511 tokens, but the window of 400 leaves only 300 for the prompt',
   );

@@ -21,7 +21,7 @@ describe('the prefix of an answer', () => {
     expect(chooseAnswerPrefix(rule, null, { query: '在哪里？', language: 'de' })).toBe('You said');
   });
 
-  it('ends in no white space, which would be a token of its own', () => {
+  it('has no trailing white space, which would be a token of its own', () => {
     expect(chooseAnswerPrefix({ general, use: 'item' }, ' You moved to \n', { query: '' })).toBe('You moved to');
     expect(chooseAnswerPrefix({ general: '  ', use: 'general' }, null, { query: '' })).toBe('');
   });

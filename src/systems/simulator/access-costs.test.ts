@@ -56,7 +56,7 @@ it('takes the costs of a turn from measured lengths', () => {
   );
 });
 
-it('lets nothing cost less than nothing', () => {
+it('never gives a negative cost', () => {
   const falling = [64, 1024].map((tokens) =>
     row(tokens, { way: 'blocks', tier: 'memory', steps: { join: 5 - tokens / 1024 } }),
   );

@@ -1,16 +1,16 @@
-import { linearRegression } from 'simple-statistics';
+import { linearRegression, median } from 'simple-statistics';
 import { atFullLayers, type LengthMeasurement, type LengthStep } from '../../store/records/suite-measurements.ts';
 import type { TurnAccess } from './simulated-turn.ts';
 
-/** A time that grows in proportion, in ms. */
+/** A fixed time and a time per unit, in ms. */
 export interface LinearCost {
   readonly fixed: number;
   readonly each: number;
 }
 
-/** What the work of a turn takes on some machine, in ms. */
+/** Times of the work of a turn on one machine, in ms. */
 export interface AccessCosts {
-  /** Of a call of the engine, of each token in it, and of each pair of such a token and one before it. */
+  /** Per engine call, per evaluated token, and per pair of an evaluated token and one before it. */
   readonly evaluate: Readonly<Record<'call' | 'token' | 'pair', number>>;
   /** Bringing KV from memory into the session: joining and importing, by bytes. */
   readonly import: LinearCost;
@@ -32,13 +32,13 @@ function linear({ fixed, each }: LinearCost, bytes: number): number {
   return bytes === 0 ? 0 : fixed + each * bytes;
 }
 
-/** Tokens of suite `length` in front of its memories, and of its query. */
+/** Tokens of suite `length` before its memories, and in its query. */
 export interface LengthFrame {
   readonly headerTokens: number;
   readonly queryTokens: number;
 }
 
-/** The costs that suite `length` measured, as medians, at two lengths or more; few layers count as all of the model. */
+/** Costs from the medians of suite `length`, at two lengths or more; times of a few layers are scaled to all layers. */
 export function costsOfLengths(
   measuredLayers: readonly LengthMeasurement[],
   { headerTokens, queryTokens }: LengthFrame,
@@ -46,7 +46,7 @@ export function costsOfLengths(
   const measured = atFullLayers(measuredLayers);
   const rows = (way: LengthMeasurement['way'], tier: LengthMeasurement['tier']): LengthMeasurement[] =>
     measured.filter((row) => row.way === way && row.tier === tier && (row.type ?? 'f16') === 'f16');
-  // Resident: the query alone, behind all others. Text: the memories, then the query as before.
+  // Resident: only the query, after all other tokens. Text: the memories, then the query as for resident.
   const resident = fit(rows('resident', null).map((row) => [headerTokens + row.tokens, stepsMs(row, ['evaluate'])]));
   const pair = resident.each / queryTokens;
   const texts = rows('text', null).map((row): [number, number] => {
@@ -66,11 +66,10 @@ export function costsOfLengths(
 }
 
 function stepsMs({ repeats }: LengthMeasurement, steps: readonly LengthStep[]): number {
-  const sums = repeats.map(({ steps: ms }) => steps.reduce((sum, step) => sum + ms[step], 0)).sort((a, b) => a - b);
-  return sums[Math.floor(sums.length / 2)]!;
+  return median(repeats.map(({ steps: ms }) => steps.reduce((sum, step) => sum + ms[step], 0)));
 }
 
-/** The line through points, or through the origin if its fixed part would be negative; nothing costs less than nothing. */
+/** The line through points, or through the origin if its fixed part would be negative; no cost is below 0. */
 function fit(points: [number, number][]): LinearCost {
   const { m, b } = linearRegression(points);
   if (b >= 0 && m >= 0) return { fixed: b, each: m };

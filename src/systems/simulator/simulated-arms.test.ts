@@ -48,7 +48,7 @@ it('shows a memory that is in a prompt twice as often in a stable order', async 
   expect((await play('dki@order=stable', [prompt('aba')])).evaluated).toEqual([63]);
 });
 
-it('finds the rest of a prefix on disk, of which it has written each token once', async () => {
+it('finds the rest of a prefix on disk, where each token was written once', async () => {
   // Memory for one prompt alone.
   const given = { memoryBytes: 50, diskBytes: 1000 };
   const prompts = [prompt('ab'), prompt('cd', 1), prompt('ab', 2)];
@@ -62,13 +62,13 @@ it('finds the rest of a prefix on disk, of which it has written each token once'
   expect(stats.memory.sizeBytes).toBeLessThanOrEqual(50);
 });
 
-it('puts memories that were retrieved more often first where the order is stable', async () => {
+it('with stable order, puts memories that were retrieved more often first', async () => {
   const prompts = [prompt('ab'), prompt('ba', 1), prompt('cab', 2)];
   expect((await play('rag-cached@order=stable', prompts)).evaluated).toEqual([47, 7, 23]);
   expect((await play('dki@order=stable', prompts)).hits).toEqual([false, true, false]);
 });
 
-it('charges a block behind the memory in front of it, and calls behind the tokens that they attend to', async () => {
+it('charges a block for the previous memory, and calls for the tokens that they attend to', async () => {
   const [first] = (await play('dki-blocks@context=previous', [prompt('ab')])).turns;
   expect(first!.evaluations).toEqual([
     { tokens: 10, behind: 0 },
@@ -92,7 +92,7 @@ it('evicts from memory to disk, and finds it there', async () => {
 });
 
 describe.each(simulatedArmNames)('%s', (name) => {
-  it('needs no token ids where memories begin differently', async () => {
+  it('needs no token ids if memories begin differently', async () => {
     const given = {
       users: 3,
       memories: 12,

@@ -22,7 +22,7 @@ export const simulatedArmNames = [
   'dki-blocks',
   'dki-blocks@context=previous',
 ] as const;
-/** A prefix cache that also writes its KV to disk, as LMCache and Mooncake's store do. No arm of the bench: it is estimated alone. */
+/** A prefix cache that also writes KV to disk, as LMCache and Mooncake do. Only estimated: the bench has no such arm. */
 export const prefixCacheWithDisk = 'rag-cached + disk';
 export type SimulatedArmName = (typeof simulatedArmNames)[number] | typeof prefixCacheWithDisk;
 
@@ -45,7 +45,7 @@ export function openSimulatedArm(name: SimulatedArmName, machine: SimulatedMachi
   }
 }
 
-/** The arm that caches alike. */
+/** The arm with the same cache. */
 export function withoutOrder(name: SimulatedArmName): SimulatedArmName {
   return name.replace('@order=stable', '') as SimulatedArmName;
 }

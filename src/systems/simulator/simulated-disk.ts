@@ -1,5 +1,5 @@
 import type { BlockDisk } from '../../kv/block-store.ts';
-import type { BlockForm, HeldBlock } from '../../kv/block-memory-tier.ts';
+import { blockId, type BlockForm, type HeldBlock } from '../../kv/block-memory-tier.ts';
 import { BoundedEntries, type SizedEntry } from '../../kv/eviction-queue.ts';
 import type { KvStoreStats } from '../../kv/kv-disk-store.ts';
 import type { OwnedKv } from '../../kv/kv-record.ts';
@@ -11,7 +11,7 @@ export interface SimulatedKv {
   readonly diskBytes: number;
 }
 
-/** Holds blocks that have nothing but sizes. */
+/** Holds blocks that consist only of sizes. */
 export const simulatedBlocks: BlockForm<SimulatedKv, SimulatedKv> = {
   hold,
   holdFile: (kv) => ({ block: hold(kv), state: kv }),
@@ -24,19 +24,19 @@ function hold(kv: SimulatedKv): HeldBlock<SimulatedKv, SimulatedKv> {
 
 type Entry = OwnedKv & SizedEntry & { readonly bytes: SimulatedKv };
 
-/** A `KvStore` without files, of one process: the same bound, and the same choice of what is evicted. */
+/** A `KvStore` of one process, without files: the same bound and the same order of eviction. */
 export class SimulatedDisk implements BlockDisk<SimulatedKv> {
   readonly #entries: BoundedEntries<Entry>;
   readonly #counts = { hits: 0, misses: 0, rejected: 0, evicted: 0 };
   #writtenBytes = 0;
 
-  /** @param maxBytes 0 for no disk: nothing is kept */
+  /** @param maxBytes 0 for no disk: nothing is stored */
   constructor(maxBytes: number) {
     this.#entries = new BoundedEntries(maxBytes);
   }
 
   async findBlock(userId: string, key: string): Promise<Entry | undefined> {
-    const entry = this.#entries.get(entryId({ userId, key }));
+    const entry = this.#entries.get(blockId({ userId, key }));
     this.#counts[entry === undefined ? 'misses' : 'hits']++;
     if (entry !== undefined) this.#entries.use(entry);
     return entry;
@@ -47,16 +47,16 @@ export class SimulatedDisk implements BlockDisk<SimulatedKv> {
     await this.discard(about.userId, about.key);
     const newest: Entry = { ...about, bytes, sizeBytes: bytes.diskBytes, usedAt: 0 };
     this.#entries.use(newest);
-    this.#entries.add(entryId(newest), newest);
+    this.#entries.add(blockId(newest), newest);
     this.#writtenBytes += bytes.diskBytes;
     for (let next = this.#entries.nextToEvict(newest); next; next = this.#entries.nextToEvict(newest)) {
-      this.#entries.delete(entryId(next));
+      this.#entries.delete(blockId(next));
       this.#counts.evicted++;
     }
   }
 
   async discard(userId: string, key: string): Promise<void> {
-    this.#entries.delete(entryId({ userId, key }));
+    this.#entries.delete(blockId({ userId, key }));
   }
 
   async reject(userId: string, key: string): Promise<void> {
@@ -84,8 +84,4 @@ export class SimulatedDisk implements BlockDisk<SimulatedKv> {
     const { size: entries, sizeBytes, maxBytes } = this.#entries;
     return { ...this.#counts, entries, sizeBytes, maxBytes, writtenBytes: this.#writtenBytes };
   }
-}
-
-function entryId({ userId, key }: Pick<OwnedKv, 'userId' | 'key'>): string {
-  return JSON.stringify([userId, key]);
 }

@@ -2,6 +2,7 @@ import { lastExactCut } from '../../engine/engine-capabilities.ts';
 import { PrefixTree, type PromptPath } from '../../kv/prefix-tree.ts';
 import {
   type CacheStats,
+  type LoadedKv,
   noDisk,
   nothingLoaded,
   prefixTokens,
@@ -16,7 +17,11 @@ interface Span {
   readonly symbols: readonly number[];
 }
 
-/** `rag-cached`: one radix tree, of token ids or, where they are not known, of a symbol for each segment. A second one is on disk. */
+function loadedKv(tokens: number, bytesOf: (tokens: number) => number, parts: number): LoadedKv {
+  return tokens === 0 ? nothingLoaded() : { tokens, bytes: bytesOf(tokens), parts };
+}
+
+/** `rag-cached`: a radix tree of token ids or, if unknown, of a symbol per segment; optionally another on disk. */
 export class PrefixCacheArm implements SimulatedArm {
   readonly #machine: SimulatedMachine;
   readonly #memory: PrefixTree<Span>;
@@ -46,8 +51,8 @@ export class PrefixCacheArm implements SimulatedArm {
     const fromDisk = found - fromMemory;
     return {
       evaluations: [{ tokens: whole - found, behind: found }],
-      memory: fromMemory === 0 ? nothingLoaded() : { tokens: fromMemory, bytes: kvBytes(fromMemory), parts: inMemory.parts }, // prettier-ignore
-      disk: fromDisk === 0 ? nothingLoaded() : { tokens: fromDisk, bytes: fileBytes(fromDisk), parts: onDisk.parts },
+      memory: loadedKv(fromMemory, kvBytes, inMemory.parts),
+      disk: loadedKv(fromDisk, fileBytes, onDisk.parts),
       importedBytes: kvBytes(found),
       hit: found > 0,
     };

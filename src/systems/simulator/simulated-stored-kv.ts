@@ -27,7 +27,7 @@ class StoredKv {
     this.#store = new BlockStore(this.#disk, memory, 'when-evicted');
   }
 
-  /** Finds KV and adds it to what the turn loaded; otherwise keeps it, as computed. @returns whether it was found */
+  /** Finds KV and adds it to what the turn loaded; otherwise stores it as just computed. @returns true if it was found */
   async use(
     userId: string,
     key: string,
@@ -87,7 +87,7 @@ export class ExactPrefixArm implements SimulatedArm {
   }
 }
 
-/** Of the first tokens of a prefix; a segment that is cut counts as a whole where its tokens are not known. */
+/** Key of the first tokens of a prefix. If token ids are unknown, a segment that is cut counts as a whole. */
 function prefixKey({ header, segments, query }: PromptShape, stored: number): string {
   if (query.tokenIds !== undefined) {
     const tokenIds = [header, ...segments].flatMap((span) => span.tokenIds!);
@@ -98,7 +98,7 @@ function prefixKey({ header, segments, query }: PromptShape, stored: number): st
   return JSON.stringify(within.map(({ id }) => id));
 }
 
-/** `dki-blocks`: the header and each memory by itself, or behind the memory in front of it. */
+/** `dki-blocks`: the header, and each memory as a block of its own, alone or after the previous memory. */
 export class BlocksArm implements SimulatedArm {
   readonly #machine: SimulatedMachine;
   readonly #stored: StoredKv;
@@ -125,7 +125,7 @@ export class BlocksArm implements SimulatedArm {
     return { evaluations, ...loaded, importedBytes: this.#machine.kvBytes(behind), hit };
   }
 
-  /** The header and the blocks; `context`: tokens that are evaluated again in front of a block. */
+  /** The header and the blocks; `context`: tokens that are evaluated again before a block. */
   #wanted({ header, segments }: PromptShape) {
     const front = header.tokenIds?.join(' ') ?? '';
     const whole = { key: front, tokens: header.tokens, context: 0, behind: 0 };

@@ -10,8 +10,8 @@ export interface PromptSpan {
 }
 
 /**
- * What a prompt consists of, without its text. Either all ids of its tokens are known, or none are: then a prefix cache does not find
- * the tokens that two different segments begin with.
+ * What a prompt consists of, without its text. Either all its token ids are known, or none. Without them, a prefix cache
+ * finds whole segments only, not a common prefix of two different segments.
  */
 export interface PromptShape {
   readonly userId: string;
@@ -39,13 +39,13 @@ export interface LoadedKv {
 
 /** What a turn evaluates and loads up to its first token. */
 export interface TurnAccess {
-  /** Calls of the engine: so many tokens, behind so many. */
+  /** Engine calls: `tokens` evaluated after `behind` others. */
   readonly evaluations: readonly { readonly tokens: number; readonly behind: number }[];
   readonly memory: LoadedKv;
   readonly disk: LoadedKv;
-  /** Bytes of KV that are brought into the session in front of the query, whether found or just computed. */
+  /** Bytes of KV that are imported into the session before the query, whether found or just computed. */
   readonly importedBytes: number;
-  /** All KV that the arm wanted was there; for a prefix cache: something was. */
+  /** True if all KV that the arm needed was found; for a prefix cache, if any was. */
   readonly hit: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface SimulatedArm {
   stats(): CacheStats;
 }
 
-/** What an arm keeps at the end. */
+/** What is in an arm's caches at the end. */
 export interface CacheStats {
   readonly memory: TierStats;
   readonly disk: TierStats & { readonly writtenBytes: number };
@@ -73,7 +73,7 @@ export const noDisk = { ...emptyTier, writtenBytes: 0 };
 /** The engine and the caches that are simulated. */
 export interface SimulatedMachine {
   readonly limits: CutLimits & { readonly leastTokens: number };
-  /** Bounds of what an arm may keep. `diskBytes` 0: no disk. */
+  /** Bounds of an arm's caches. `diskBytes` 0: no disk. */
   readonly memoryBytes: number;
   readonly diskBytes: number;
   /** Bytes of stored KV by its tokens, in memory and on disk. */
