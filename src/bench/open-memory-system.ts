@@ -3,7 +3,7 @@ import { TemporaryFolder } from '../base/temporary-folder.ts';
 import { selectEngine } from './select-engine.ts';
 import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
-import { readGatingCalibration } from '../models/embedding/gating-calibration.ts';
+import { readGatingCalibration, requireCalibrationFor } from '../models/embedding/gating-calibration.ts';
 import { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -66,7 +66,8 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
   requireSearchingRetriever(named.retriever);
   const engines = selectEngine(named);
   const config = await resolveModelOptions(named, engines);
-  const gatingThreshold = readGatingCalibration(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
+  const calibration = readGatingCalibration(config.embedder);
+  const gatingThreshold = calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
   const [arm] = armRegistry.named([name], { alpha: 1, gatingThreshold });
   runnableArms(await engines.inspect(config.model, config.contextTokens), [arm!], config, false);
 
@@ -88,6 +89,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     });
     closers.push(() => engine[Symbol.asyncDispose]());
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
+    if (arm!.gated && calibration !== undefined) requireCalibrationFor(calibration, await embeddings.info());
     const { topK, threshold } = config;
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK, threshold });
     const memories = new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });

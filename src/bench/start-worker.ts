@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StartWorker, WorkerTask } from '../eval/run/workers/workers.ts';
@@ -7,6 +7,13 @@ export type ToWorker = { readonly task: WorkerTask } | { readonly begin: true };
 
 /** Messages from a worker to the run: turns answered for its current user, a user who is done, why it failed. */
 export type FromWorker = { readonly turns: number } | { readonly user: true } | { readonly failure: string };
+
+/** Running workers, all ended by one listener: a listener for each would exceed Node's limit with a warning. */
+const running = new Set<ChildProcess>();
+
+function killAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
 
 /** Starts a worker as a child process, which ends when this process does. */
 export const startWorker: StartWorker = (task, { onTurn, onUser }) => {
@@ -22,8 +29,8 @@ export const startWorker: StartWorker = (task, { onTurn, onUser }) => {
     // If the worker has exited, `ended` reports it.
     if (child.connected) child.send(message, () => undefined);
   };
-  const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
+  if (running.size === 0) process.on('exit', killAll);
+  running.add(child);
   let failure: string | undefined;
   child.on('message', (message: FromWorker) => {
     if ('turns' in message) onTurn(message.turns);
@@ -34,6 +41,10 @@ export const startWorker: StartWorker = (task, { onTurn, onUser }) => {
   const ended = new Promise<string | null>((resolve) => {
     child.once('error', ({ message }) => resolve(message));
     child.once('exit', (code, signal) => resolve(code === 0 ? null : (failure ?? signal ?? `exit code ${code}`)));
-  }).finally(() => process.off('exit', kill));
+  }).finally(() => {
+    running.delete(child);
+    if (running.size === 0) process.off('exit', killAll);
+  });
+  const kill = (): void => void child.kill('SIGKILL');
   return { begin: () => tell({ begin: true }), stop: () => void child.kill('SIGTERM'), kill, ended };
 };

@@ -16,6 +16,7 @@ import { countTokens } from '../engine/engine.ts';
 import { type Verification, verifyDataset, verifySource } from '../data/verify/verify-dataset.ts';
 import { writeText } from '../data/write-lines.ts';
 import { printableJson } from '../render/escape-control-characters.ts';
+import { shellWord } from '../render/shell-word.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { publicDatasetsTable, datasetsTable } from '../report/list-command-tables.ts';
 import { renderVerification, statisticsLines } from '../report/dataset-verification-text.ts';
@@ -179,7 +180,7 @@ async function convert(file: string, { json, force, ...flags }: ConvertFlags): P
   printResult(json, conversion, () => [
     `${basename(file)} → ${written}: ${users} users, ${memories} memories, ${items} items`,
     ...notes.map((note) => `note: ${note}`),
-    `check it for leaks and duplicates: npx dki-bench data verify ${path}`,
+    `check it for leaks and duplicates: npx dki-bench data verify ${shellWord(path)}`,
   ]);
 }
 

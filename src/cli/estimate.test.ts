@@ -69,3 +69,8 @@ it.each([
 ])('refuses %j', async (words, message) => {
   expect(await run(...words)).toBe(`error: ${message}`);
 });
+
+it('says in one line that a figure cannot be written', async () => {
+  const shown = await run('--traffic', traffic, '--shape', '8b', '--figure', folder.path);
+  expect(shown).toContain(`error: ${folder.path} cannot be written: `);
+});

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import { writeFile } from 'node:fs/promises';
 import { BenchError } from '../base/bench-error.ts';
 import { checkSchema } from '../data/check-schema.ts';
 import { generateTraffic, trafficSchema } from '../data/generators/traffic.ts';
 import { readTrace } from '../data/traces/read-trace.ts';
+import { writeText } from '../data/write-lines.ts';
 import { fileGeometry, type ModelGeometry, shapeGeometry, shapeNames } from '../engine/gguf/model-geometry.ts';
 import { resolveModelFile } from '../engine/gguf/model-file.ts';
 import { breakEven, estimateTraffic } from '../eval/run/estimate/estimate-traffic.ts';
@@ -103,7 +103,7 @@ async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise
   ];
   if (map !== undefined) {
     const simulated = await simulateMap(MAP_LENGTHS, kept, costs);
-    await writeFile(map, pictureFile(await renderFigure(reuseMapFigure(simulated, geometry.name))));
+    await writeText(map, pictureFile(await renderFigure(reuseMapFigure(simulated, geometry.name))));
     print(simulated, estimatedMapTable(simulated, geometry.name, [...assumed, ...always]));
     return;
   }
@@ -125,7 +125,7 @@ async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise
   };
   if (figure !== undefined) {
     const traits = { arms: armRegistry.named(simulatedArmNames, { alpha: 1, gatingThreshold: 0 }) };
-    await writeFile(figure, pictureFile(await renderFigure(estimateFigure(estimated, traits))));
+    await writeText(figure, pictureFile(await renderFigure(estimateFigure(estimated, traits))));
   }
   print(estimated, estimateTable(estimated));
 }

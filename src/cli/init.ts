@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { configFileName, configFileSchema } from '../config/config-file-schema.ts';
 import { writeText } from '../data/write-lines.ts';
+import { shellWord } from '../render/shell-word.ts';
 import { withExamples } from './options.ts';
 import { displayPath } from './output.ts';
 
@@ -82,6 +83,6 @@ async function init(folder: string): Promise<void> {
     await writeText(join(folder, name), text);
     process.stdout.write(`${displayPath(resolve(folder, name))}\n`);
   }
-  const there = folder === '.' ? '' : `cd ${displayPath(resolve(folder))} && `;
+  const there = folder === '.' ? '' : `cd ${shellWord(displayPath(resolve(folder)))} && `;
   process.stdout.write(`\nnext: ${there}npx dki-bench data verify ${DATA_FILE} && npx dki-bench bench\n`);
 }

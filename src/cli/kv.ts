@@ -47,17 +47,17 @@ async function exportKv({ run: name, arm, item, to, json, ...flags }: ExportFlag
     throw new BenchError('not-found', message, 'name others with --run, --arm and --item; inspect shows them');
   }
   await using engine = await loadRunModel(run, config.model, selectEngineForRuns(config));
-  const written = new Map<string, Omit<ExportedKv, 'name'>>();
+  const written = new Map<string, Readonly<Record<'cells' | 'bytes', number>>>();
   for (const id of items) {
     for (const turn of repository.find(run.id, id, arm)) {
       signal.throwIfAborted();
       const exported = turn.state === 'answered' ? await exportTurnKv(turn, engine) : undefined;
       if (exported === undefined || written.has(exported.name)) continue;
       await writeKvFile(to, exported);
-      written.set(exported.name, exported);
+      written.set(exported.name, { cells: exported.cells, bytes: exported.bytes.length });
     }
   }
-  const files = [...written].map(([file, { bytes, cells }]) => ({ file, cells, bytes: bytes.length }));
+  const files = [...written].map(([file, size]) => ({ file, ...size }));
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   printResult(json, { run: run.name, arm, folder: to, files }, () => [
     `${displayPath(to)}: ${files.length} files, ${Math.ceil(total / 1e6)} MB, from ${items.length} items of ${arm}`,

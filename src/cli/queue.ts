@@ -30,47 +30,19 @@ import { openStoredRuns } from './stored-runs.ts';
 const SHOWN_FAILURES = 10;
 
 /** Options that a plan does not take: they concern one machine, or the judging and writing of results. */
+// prettier-ignore
 const UNPLANNED: readonly string[] = [
-  ...[
-    'workers',
-    'shard',
-    'resume',
-    'out',
-    'db',
-    'quiet',
-    'verbose',
-    'freshSelfTest',
-    'databaseEcho',
-    'kvStore',
-    'externalKv',
-    'sessions',
-    'recurrence',
-    'lengths',
-    'trace',
-    'traceRun',
-    'traceArm',
-    'replay',
-  ],
-  ...['failBelow', 'judge', 'judgeModel'],
+  'workers', 'shard', 'resume', 'out', 'db', 'quiet', 'verbose', 'freshSelfTest', 'databaseEcho', 'kvStore',
+  'externalKv', 'sessions', 'recurrence', 'lengths', 'trace', 'traceRun', 'traceArm', 'replay', 'failBelow', 'judge',
+  'judgeModel',
 ];
 
 /** Options of a worker: they concern its machine; the plan holds all others. */
+// prettier-ignore
 const WORKER_OPTIONS = [
-  ...([
-    'queue',
-    'run',
-    'dataset',
-    'dataFile',
-    'errata',
-    'model',
-    'embedder',
-    'preRetrieval',
-    'out',
-    'quiet',
-    'freshSelfTest',
-  ] as const),
-  ...(['engineUrl', 'allowRemote', 'slotsFolder', 'llamaServer', 'hot', 'cold'] as const),
-];
+  'queue', 'run', 'dataset', 'dataFile', 'errata', 'model', 'embedder', 'preRetrieval', 'out', 'quiet', 'freshSelfTest',
+  'engineUrl', 'allowRemote', 'slotsFolder', 'llamaServer', 'hot', 'cold',
+] as const;
 
 export function declare(command: Command): void {
   command.description('share a run among machines by a queue on PostgreSQL, and merge the parts of a run');

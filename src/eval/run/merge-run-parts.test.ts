@@ -6,7 +6,7 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { mergeShards, type ShardFile } from './merge-run-parts.ts';
 
-/** What merged runs say of their machines. */
+/** What a merged run stores of its machines. */
 const environment = { engine: 'fake', build: {} };
 
 const users = ['ann', 'bob', 'eve'].map((userId, position) => ({ userId, position, turns: position === 2 ? 0 : 1 }));
@@ -28,7 +28,7 @@ function shard(index: number, own: readonly string[], found: Partial<RunProbes> 
 
 const turnOfAnn = { itemId: 'ann-q', userId: 'ann', arm: 'rag', right: true };
 
-it('a shard without users, and users without turns, are merged, and once', () => {
+it('merges a shard without users, and users without turns, and each part only once', () => {
   using target = openDatabase({ path: ':memory:' });
   const shards = [shard(1, ['ann', 'eve']), shard(2, ['bob']), shard(3, [])] as const;
   const results = mergeShards(target, [...shards]);

@@ -151,8 +151,8 @@ async function openArms(
     const recorder = new TurnRecorder(parts.engine, blocks);
     const retrievals = new RetrievalCounts();
     const openSystem = (counts: RetrievalCounts): BenchSystem => {
-      const shared = { ...systemParts(parts, session, settings, memories), retrievals: counts };
-      return arm.open(recorder.parts(shared, stores.opener(name)));
+      const own = { ...systemParts(parts, session, settings, memories), retrievals: counts };
+      return arm.open(recorder.parts(own, stores.opener(name)));
     };
     const reopen = (): BenchSystem => openSystem(new RetrievalCounts());
     open.push({ arm, system: openSystem(retrievals), session, recorder, retrievals, reopen });

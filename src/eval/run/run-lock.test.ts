@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { RunLock } from './run-lock.ts';
@@ -37,4 +37,14 @@ it('does not delete a lock that another process has created meanwhile', () => {
     writeFileSync(folder.file('lock'), String(process.ppid));
   }
   expect(readFileSync(folder.file('lock'), 'utf8')).toBe(String(process.ppid));
+});
+
+it('takes over a stale lock that another process removes at the same time', () => {
+  writeFileSync(folder.file('lock'), String(process.ppid));
+  vi.spyOn(process, 'kill').mockImplementation(() => {
+    rmSync(folder.file('lock'));
+    throw Object.assign(new Error('ESRCH'), { code: 'ESRCH' });
+  });
+  using _lock = new RunLock(folder.path, 'r');
+  expect(readFileSync(folder.file('lock'), 'utf8')).toBe(String(process.pid));
 });

@@ -43,7 +43,13 @@ export class RunLock implements Disposable {
   /** Removes the lock of a process that is gone, but puts back one that a running process created meanwhile. */
   #removeStale(): void {
     const aside = `${this.#path}.${process.pid}`;
-    renameSync(this.#path, aside);
+    try {
+      renameSync(this.#path, aside);
+    } catch (error) {
+      // Another process has removed it meanwhile.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
     if (isHeld(aside)) renameSync(aside, this.#path);
     else rmSync(aside, { force: true });
   }

@@ -91,7 +91,7 @@ export async function runSuite(
   const run = begun ?? runs.create(await newRunRecord(prepared, { name, listsUsers: settings.shard !== undefined }));
   using _lock = new RunLock(folder, run.name);
   using end = runEnd(runs, run.id, signal);
-  // Drops the claims of workers that were killed. The lock guarantees that no other process is making the run.
+  // Gives back the users of workers that were killed. The lock guarantees that no other process is making the run.
   new UserClaimRepository(database, run.id).release();
   hooks.onBegin?.(run.name);
   const task = { config: settings, suite: suite.name, folder };

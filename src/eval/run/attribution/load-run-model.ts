@@ -10,12 +10,16 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 export async function loadRunModel(run: RunRecord, path: string, selectEngine: SelectEngine): Promise<Engine> {
   const { name, sha256, contextTokens, cellTokens } = run.model;
   const { settings } = run.plan;
+  const { threads } = run.environment;
   const chosen = ['engine', ...engineOptionNames].filter((key) => key in settings).map((key) => [key, settings[key]]);
   const known = languageModelWithHash(sha256);
   const place = known === undefined ? path : (shippedPath(known) ?? known.source);
   const model = name.startsWith(randomModelPrefix) ? name : place;
   const engine = await selectEngine(Object.fromEntries(chosen) as EngineChoice).open({
-    ...{ model, contextTokens, threads: Math.min(run.environment.threads, availableParallelism()) },
+    model,
+    contextTokens,
+    // A model server chose its own number of threads, stored as 0.
+    threads: threads === 0 ? undefined : Math.min(threads, availableParallelism()),
     cellsPerPosition: cellTokens / contextTokens,
   });
   const found = engine.info.modelSha256 ?? '';

@@ -29,7 +29,7 @@ export interface ArmEstimate {
   readonly hitRate: number;
   readonly readBytes: number;
   readonly stored: CacheStats;
-  /** Number of the turn, from 1, from which on all turns so far took less time than as text; null if never. */
+  /** Number, from 1, of the turn from which on the cumulative time stays below that of text; null if never. */
   readonly paysFromTurn: number | null;
 }
 
@@ -39,7 +39,7 @@ const REUSES: Readonly<Record<string, ArmEstimate['reuses']>> = {
   'dki-blocks@context=previous': 'blocks',
 };
 
-/** Arms that say something about the trace: where ids stand for prefixes, text and prefix caches alone. */
+/** Arms that can be estimated from the trace: only text and prefix caches if its ids stand for prefixes. */
 function estimableArms(
   { idsOf }: Pick<Trace, 'idsOf'>,
   { diskBytes }: Pick<SimulatedMachine, 'diskBytes'>,
@@ -48,7 +48,7 @@ function estimableArms(
   return arms.flatMap((arm) => (arm === 'rag-cached' && diskBytes > 0 ? [arm, prefixCacheWithDisk] : [arm]));
 }
 
-/** Simulates what each arm finds in its caches, and takes the time of each turn from the costs. Turns never wait for each other. */
+/** Simulates what each arm finds in its caches, and computes the times of turns, which never wait for each other. */
 export async function estimateTraffic(
   trace: Trace,
   machine: SimulatedMachine,
@@ -93,7 +93,7 @@ async function simulate(arm: SimulatedArmName, trace: Trace, machine: SimulatedM
   };
 }
 
-/** The turn behind the last one at which the sum so far was not below that of the text. */
+/** The turn after the last one at which the cumulative time was not below that of text. */
 function firstCheaperTurn(ms: Float64Array, textMs: Float64Array): number | null {
   let [saved, lastAbove] = [0, 0];
   for (const [index, one] of ms.entries()) {
@@ -111,7 +111,7 @@ export interface BreakEven {
   readonly readBytesPerSecond: number | null;
 }
 
-/** Tokens that are evaluated behind the KV, and behind its text. */
+/** Tokens that are evaluated after the KV, or after its text. */
 const QUERY_TOKENS = 24;
 const LONGEST = 2 ** 17;
 
@@ -123,7 +123,7 @@ export function breakEven(
 ): BreakEven {
   const nothing = { tokens: 0, bytes: 0, parts: 0 };
   const none = { evaluations: [], memory: nothing, disk: nothing, importedBytes: 0, hit: false };
-  /** Time that KV of some tokens saves when it need only be copied. */
+  /** Time that KV of some tokens saves if it only has to be copied. */
   const savedMs = (tokens: number): number =>
     firstTokenMs({ ...none, evaluations: [{ tokens: tokens + QUERY_TOKENS, behind: 0 }] }, costs) -
     firstTokenMs({ ...none, evaluations: [{ tokens: QUERY_TOKENS, behind: tokens }] }, costs) -

@@ -6,7 +6,7 @@ import { atFullLayers, measured } from '../../../store/records/suite-measurement
 import { type AccessCosts, costsOfLengths } from '../../../systems/simulator/access-costs.ts';
 import { lengthFrame } from '../measure/measure-length.ts';
 
-/** What a turn takes, and what that rests on, a sentence each. */
+/** The costs of a turn, and what they assume, one sentence each. */
 export interface StatedCosts {
   readonly costs: AccessCosts;
   readonly assumed: readonly string[];
@@ -14,11 +14,11 @@ export interface StatedCosts {
 
 /** Operations per second: a third of the peak of an NVIDIA A100 in f16. */
 const OPERATIONS_PER_SECOND = 1e14;
-/** A call of the model takes at least as long as this many tokens, in which an A100 reads the weights once (2 TB/s). */
+/** Each call of the model adds the time of this many tokens, in which an A100 reads the weights once (2 TB/s). */
 const TOKENS_OF_A_CALL = 50;
 
 interface Speeds {
-  /** Of short prompts. Default: by the parameters, at 100 TFLOP/s. */
+  /** Evaluated in short prompts. Default: from the number of parameters, at 100 TFLOP/s. */
   readonly tokensPerSecond: number | undefined;
   readonly readBytesPerSecond: number;
   readonly copyBytesPerSecond: number;
@@ -49,7 +49,7 @@ const lengthResults = z.object({
   measured: z.object({ length: measured.unwrap().shape.length.unwrap().unwrap() }),
 });
 
-/** Largest deviation of the bytes of a token that another form of the same model explains. */
+/** Largest relative difference in bytes of KV per token between two descriptions of the same model. */
 const SAME_MODEL = 0.1;
 
 /**

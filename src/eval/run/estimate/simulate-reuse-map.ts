@@ -7,23 +7,23 @@ import { summariseTrace } from './summarise-trace.ts';
 
 type MapCell = ReuseMeasurement['map'][number];
 
-/** Of the map: memories of a user, from all in each prompt to hardly any twice. */
+/** Memories per user on the map: from all of them in every prompt to hardly any shown twice. */
 const POOLS = [5, 20, 100, 500, 5000];
 const RETRIEVED = 5;
-/** Memories stand in one order, as they do by default: that of their creation. */
+/** Prompts show memories in the order of their creation, as by default. */
 const TRAFFIC = { users: 20, turns: 2000, retrieved: RETRIEVED, order: 'stable' };
 /** The share of the users' blocks that fits into memory, and the bytes of disk. */
 const ROOMS = [
   ['memory', 1, 0],
   ['disk', 0.1, Number.MAX_SAFE_INTEGER],
 ] as const;
-/** Memory for a block and, a third of it all, for rotated keys. */
+/** Memory per byte of blocks: a third of it is for rotated keys. */
 const WITH_ROTATED = 1.5;
 
-/** Lengths of a map that no run measures. */
+/** Lengths of a map that is drawn without a run. */
 export const MAP_LENGTHS = [256, 1024, 4096, 16384, 32768];
 
-/** The bytes of KV, and where it can be cut: a machine whose room the map sets. */
+/** The bytes of KV, and where it can be cut. The map itself sets the sizes of memory and disk. */
 export type MapMachine = Omit<SimulatedMachine, 'memoryBytes' | 'diskBytes'>;
 
 /** Simulated traffic of each length of the memories in a prompt, in tokens, and degree of reuse. */

@@ -30,7 +30,7 @@ beforeEach(async () => {
   };
 });
 
-/** Quick where a reply is late, patient where a machine is. */
+/** The default time-out is long, for slow machines; tests of late replies give a short one. */
 const judge = (timeoutMs = 20_000) =>
   new Judge('m', { address: judgeAddress(server.url), key: KEY, timeoutMs, pausesMs: [1] }, database);
 

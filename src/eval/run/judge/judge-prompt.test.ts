@@ -33,7 +33,7 @@ it.each([
   expect(prompt).not.toMatch(/<|>|\[INST|\|/);
 });
 
-it('reads a reply that is one of the two words, and takes any other for neither', () => {
+it('reads a reply that is one of the words of a verdict, and no other', () => {
   const thought = '<think>They say yes. No?\nHm.</think>\n\nno';
   expect(['yes', ' **Yes.**\n'].map((reply) => parseVerdict(reply))).toEqual([1, 1]);
   expect(['No', '"no"', thought].map((reply) => parseVerdict(reply))).toEqual([0, 0, 0]);

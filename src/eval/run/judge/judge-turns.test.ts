@@ -115,7 +115,7 @@ it('sends several requests at once, and none after lasting failures', async () =
   expect(new Set(verdicts(runId))).toEqual(new Set([undefined]));
 });
 
-it('continues after passing failures', async () => {
+it('continues after failures that do not last', async () => {
   const runId = store(many);
   server.answers = (content) => (server.requests.length <= 10 ? 'perhaps' : honestJudge(content));
   const { failed } = await ask(runId);

@@ -29,7 +29,7 @@ export class EnergyMeter implements Disposable {
     createInterface({ input: this.#sampler.stdout! }).on('line', (line) => this.#addSample(line));
   }
 
-  /** Energy since some time; null if the system counts none, or only for the superuser. */
+  /** Energy since an arbitrary start; null if the system counts none, or only for the superuser. */
   joules(): number | null {
     this.#addBoardEnergy();
     const packages = this.#packages.map((path) => this.#packageJoules(path));

@@ -48,9 +48,9 @@ interface EditRun {
 }
 
 /**
- * What a model answers after a memory has changed behind its stored KV, and what each way of following the change evaluates. In
- * the retrieved memories of a question the old value is exchanged for the new one, in the old memory's own words. Each question is
- * stored when it is answered; those that an interrupted run stored are not answered again.
+ * Measures answers after a memory changed while its old KV is stored, and the tokens that each way of updating evaluates.
+ * In the retrieved memories of a question the old value is exchanged for the new one, in the old memory's own words. Each
+ * question is stored when it is answered; those that an interrupted run stored are not answered again.
  * @throws BenchError `bad-data` if no question asks for a replaced value, `context-overflow` if a prompt does not hold its memories
  */
 export async function measureEdit(context: MeasureContext): Promise<readonly EditMeasurement[]> {

@@ -123,7 +123,8 @@ async function measureWays(
       steps.evaluate += firstTokenMs;
       row.spentMs += performance.now() - start;
       row.evaluated = evaluated;
-      row.token = given[0];
+      // From the first round: later ones may skip the text, and the resident KV is then another way's.
+      row.token ??= given[0];
       // The first repeat warms up.
       if (repeat === 0) continue;
       row.repeats.push({
@@ -152,7 +153,7 @@ function difference(now: number | null, before: number | null): number | null {
   return now === null || before === null ? null : now - before;
 }
 
-/** True if each repeat read nearly all its bytes from the disk: some files are read before, and some systems drop nothing. */
+/** True if each repeat read nearly all its bytes from the disk: files may be cached, and some systems drop none. */
 function isCold(bytes: number, repeats: LengthMeasurement['repeats']): boolean {
   return repeats.every(({ diskBytes }) => (diskBytes ?? 0) >= COLD_SHARE * bytes);
 }
@@ -219,7 +220,7 @@ async function openWays(
   }
   const resident: Way = {
     ...{ way: 'resident', ...none },
-    // Any way before this one has left the same number of cells in front of the query.
+    // Any way before this one has left the same number of cells before the query.
     before: () => session.truncate(prefix.length),
     fill: async () => undefined,
   };

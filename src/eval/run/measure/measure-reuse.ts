@@ -42,7 +42,7 @@ export async function measureReuse(context: ServeContext): Promise<ReuseMeasurem
     kvBytes: (tokens: number) => tokens * cellBytes(layout),
     fileBytes: (tokens: number) => blockFileBytes(layout, tokens),
   };
-  // `rag` stores nothing; its prompts tell how many tokens the memories have, and so how much room a quarter of them needs.
+  // `rag` stores nothing; its prompts tell how many tokens the memories have, and so the bytes of a quarter of them.
   const text = await playArm(context, opened, 'rag', { trace, users, maxBytes: config.kvBytes });
   const maxBytes = config.given.includes('kvBytes')
     ? config.kvBytes
@@ -72,15 +72,8 @@ async function measureCosts(context: ServeContext) {
 
 function openEngine({ config, engines, folder, signal }: ServeContext): Promise<Engine> {
   const { model, contextTokens, threads } = config;
-  return engines.open(
-    {
-      model,
-      checkpointFolder: join(folder, 'reuse', 'checkpoints'),
-      ...(contextTokens === undefined ? {} : { contextTokens }),
-      ...(threads === undefined ? {} : { threads }),
-    },
-    { signal },
-  );
+  const checkpointFolder = join(folder, 'reuse', 'checkpoints');
+  return engines.open({ model, checkpointFolder, contextTokens, threads }, { signal });
 }
 
 /** Users with more memories than a prompt shows. */

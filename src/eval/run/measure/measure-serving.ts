@@ -46,16 +46,8 @@ export async function measureServing(context: ServeContext): Promise<ServingMeas
     throw new BenchError('bad-option', `suite serving needs 2 turns, and has ${plan.length}`, 'raise --limit');
   }
   const arms = context.arms.filter(({ traits }) => traits.retrieves === 'retrieved' && traits.control === null);
-  await using engine = await engines.open(
-    {
-      model,
-      sessions,
-      checkpointFolder: join(folder, 'serving', 'checkpoints'),
-      contextTokens,
-      threads,
-    },
-    { signal },
-  );
+  const checkpointFolder = join(folder, 'serving', 'checkpoints');
+  await using engine = await engines.open({ model, sessions, checkpointFolder, contextTokens, threads }, { signal });
   const opened: EngineSession[] = [];
   for (let index = 0; index < sessions; index++) opened.push(await engine.openSession(`serving-${index}`));
   await addMemories(context, users);

@@ -13,7 +13,7 @@ interface Asker {
 /**
  * Plans the first turns of a trace as questions of a data set. The users of the trace take the users of the data set in turn, as
  * often as needed; in a trace without users, conversations do. A turn with the memories of an earlier turn of its user repeats that
- * question, and any other asks the next one, after the last again the first.
+ * question, and any other asks the next one; after the last, the first again.
  * @returns in the order of arrival, `at` in seconds
  * @throws BenchError `bad-data` if all turns arrive at once, so that there is no rate to replay
  */

@@ -54,7 +54,7 @@ export interface PlayedTraffic {
   readonly maxBytes: number;
 }
 
-/** Answers all turns of a trace, a token each. Number n in the trace's ids is the n-th user or memory of the data. */
+/** Answers all turns of a trace, one token each. Number n in the trace's ids is the n-th user or memory of the data. */
 export async function playArm(
   { config, folder, keeper, signal }: ServeContext,
   { engine, session }: OpenEngine,

@@ -22,7 +22,7 @@ const MIN_SHARE = 0.5;
 /** Upper bounds: the lines around the memories, and the label of one. */
 const FRAME_TOKENS = 16;
 const LABEL_TOKENS = 2;
-/** A number that is no answer: `[2] …`. */
+/** The label of a memory, such as `[2] `, whose number is no answer. */
 const LABEL = /^\s*\[\d+\] /;
 const AROUND_MEMORIES: readonly PromptSegment['role'][] = ['memory', 'memoryHeader', 'memoryFooter'];
 

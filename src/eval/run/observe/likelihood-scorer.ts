@@ -139,7 +139,7 @@ export class LikelihoodScorer {
     };
     const scores: (readonly number[])[] = [];
     for (const text of others) scores.push((await scoreBehind(text)).logProbabilities);
-    // Tokens behind the prompt may change the bits of its last token, where cuts do: the answer was generated without them.
+    // Where cuts change bits, so may tokens after the prompt, and the answer was generated without them.
     const { exactCuts } = this.#parts.engine.capabilities;
     const isAlone = exactCuts === 1 && suffix.join() === gold.suffix.join();
     const { next } = isAlone ? goldScore : await scoreBehind({ suffix, answer: [] });

@@ -67,7 +67,7 @@ it('no block is shared between users, between keys, or after it was cleared', as
   await first('ann', 'block');
   await second('bob', 'block');
   expect(computed()).toBe(2);
-  // Whoever comes back finds nothing either.
+  // A user who comes back finds nothing either.
   await second('ann', 'block');
   expect(computed()).toBe(3);
   await first('ann', 'another block');

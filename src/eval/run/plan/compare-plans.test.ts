@@ -33,6 +33,6 @@ test.each<[string, Partial<QueuedPlan>]>([
   ['number of threads', { environment: { ...plan.environment, threads: 3 } }],
   ['setting', { plan: { ...plan.plan, settings: { ...plan.plan.settings, topK: 6 } } }],
   ['list of users', { plan: { ...plan.plan, users: [{ userId: 'ann', turns: 3 }] } }],
-])('is another for another %s', (_, change) => {
+])('the hash differs for another %s', (_, change) => {
   expect(changed(change)).not.toBe(hashPlan(plan));
 });

@@ -7,7 +7,9 @@ import { packageJson } from '../../../base/package-json.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
+/** What git says of this checkout; null without one: an installed program may lie in another project's repository. */
 function git(...args: string[]): string | null {
+  if (!existsSync(`${root}/.git`)) return null;
   try {
     return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   } catch {

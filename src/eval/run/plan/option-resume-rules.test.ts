@@ -44,7 +44,7 @@ it('a resumed run keeps its fixed options, and takes all others from the command
     Object.fromEntries(Object.keys(resumeRules).map((key) => [key, valueOf(key, when)]));
   const run = storeRun(database, { name: 'r', turns: [], settings: optionsOf('then') });
   const resumed = resumedConfig({ ...smallConfig(folder), ...optionsOf('now') }, run);
-  // Where a judge answers is no matter of its verdicts.
+  // A judge's address does not affect its verdicts.
   for (const key of options.filter((name) => name !== 'judge')) {
     expect(resumed[key], key).toEqual(valueOf(key, resumeRules[key] === 'fixed' ? 'then' : 'now'));
   }

@@ -124,7 +124,7 @@ describe.each(retrieverNames)('the probe of strategy %s', (strategy) => {
     ['the third neighbour before the second', (memories) => exchanged(memories, first + 1, first + 2)],
     ['no nearest neighbour', (memories) => memories.toSpliced(first, 1)],
     ['a memory of another user', (memories) => [...memories, { ...memories[0]!, memoryId: 'other-3' }]],
-  ])('tells %s', async (_, change) => {
+  ])('detects %s', async (_, change) => {
     expect((await probed(strategy, change)).wrong.length).toBeGreaterThan(8);
   });
 });

@@ -20,7 +20,7 @@ const SHORTEST_PROMPT = 4;
 /** One of this many prompts is evaluated whole a second time. */
 const REPEATED_PROMPTS = 4;
 
-/** Prompts and time that are granted however slow the model is. */
+/** Prompts and time that the test takes at least, even if the model is slow. */
 const MIN_PROMPTS = 4;
 const MIN_BUDGET_MS = 2000;
 /** Share of the run's estimated time that the self-test may take. */

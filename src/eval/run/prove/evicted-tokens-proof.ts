@@ -18,7 +18,7 @@ export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | '
   readonly alpha: number;
   /** Indexes of the memories whose blocks must be whole. */
   readonly repaired?: ReadonlySet<number> | undefined;
-  /** For each eviction, the prompt behind the memories in the turn that made it, if the rule sees the question. */
+  /** For each eviction, what followed the memories in the prompt of its turn, if the rule sees the question. */
   readonly askedFor?: readonly (PromptRest | undefined)[];
 }
 

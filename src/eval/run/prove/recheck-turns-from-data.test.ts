@@ -150,7 +150,7 @@ it.each<[string, Partial<AnsweredTurn>, RegExp]>([
     /another question to the retriever/,
   ],
   ['another item', { itemId: 'i-8' }, /questions that are not in the file \(1\).*questions that were not asked \(1\)/],
-])('%s is told from the file', async (_, changes, words) => {
+])('detects %s by the file', async (_, changes, words) => {
   expect((await held([turn(changes)]))[0]).toMatch(new RegExp(`^failed: .*${words.source}`));
 });
 
@@ -169,7 +169,7 @@ it.each<[string, Partial<AnsweredTurn>, string | undefined, RegExp]>([
     undefined,
     /not the sum of its tokens/,
   ],
-])('%s is told from the answer', async (_, changes, answer, words) => {
+])('detects %s by the answer', async (_, changes, answer, words) => {
   expect((await held([turn(changes, answer)]))[1]).toMatch(new RegExp(`^failed: .*${words.source}`));
 });
 

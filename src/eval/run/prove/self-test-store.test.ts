@@ -80,7 +80,7 @@ it.each([
   expect(store().find(engine, prompts)).toMatchObject({ tests });
 });
 
-it('keeps nothing of a server, whose threads are unknown, and no error comes of a folder that cannot be written', () => {
+it('stores nothing for a server, whose threads are unknown, and ignores a folder that cannot be written', () => {
   store().keep({ ...engine, threads: null }, prompts, tests);
   expect(readdirSync(folder.path)).toEqual([]);
   writeFileSync(folder.file('self-tests'), 'a file in its place');
@@ -88,7 +88,7 @@ it('keeps nothing of a server, whose threads are unknown, and no error comes of 
   expect(store().find(engine, prompts)).toBeUndefined();
 });
 
-it('takes a folder in the place of its file for none, and replaces it', () => {
+it('treats a folder in the place of its file as no result, and replaces it', () => {
   store().keep(engine, prompts, tests);
   const [name] = files();
   const other = selfTestsIn(folder.file('other'), { program: 'p1' });

@@ -37,7 +37,7 @@ import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-reci
 import { isScored, type TokenSelection } from '../../../systems/prefill/select-tokens-to-recompute.ts';
 import { countPositions, wrongSelection, wrongShare } from './recomputed-tokens-proof.ts';
 
-/** Tokens of a wholly evaluated prompt that are evaluated again in front of the answer. */
+/** Tokens at the end of a wholly evaluated prompt that are evaluated again before the answer. */
 const MIN_SUFFIX = 2;
 
 /** The result of a proof: what is wrong in words, null if nothing is; or the reason why there is no proof. */
@@ -55,7 +55,7 @@ export class TurnProver {
   #itemId: string | undefined;
   /** Arms and cache outcomes of the first user that were proven. */
   readonly #first = new Set<string>();
-  /** Prompts behind the memories in the turns that evicted tokens by a question, by arm and tokens of the eviction. */
+  /** What followed the memories in turns that evicted tokens by a question, by arm and the tokens chosen from. */
   readonly #evictedFor = new Map<string, PromptRest>();
   #userId: string | undefined;
 

@@ -45,7 +45,7 @@ interface QueueWork {
 
 /**
  * Takes units of a planned run until none is left, and stores the results of each. @returns the users and turns stored
- * @throws BenchError if anything is not as planned, disk or engine fail, or the queue is away; the reason of `signal`
+ * @throws BenchError if anything is not as planned, disk or engine fail, or the queue is unreachable; the reason of `signal`
  */
 export async function workOnQueue(
   { writer, planned, suite, config, folder }: QueueWork,
@@ -191,11 +191,12 @@ class QueueClaims implements Claims, AsyncDisposable {
     const { database, engine, runId } = this.#bench;
     this.#load = machineLoad(this.#load);
     const audit = await engine.audit({ signal });
+    let reread = this.#reread;
     if (unit !== 'isolation probe') {
-      const reread = await recheckUsers(this.#bench, [unit]);
-      this.#reread = this.#reread === undefined ? reread : sumByName([this.#reread, reread]);
+      const own = await recheckUsers(this.#bench, [unit]);
+      reread = reread === undefined ? own : sumByName([reread, own]);
     }
-    const counts = this.#reread === undefined ? share.counts : { ...share.counts, reread: this.#reread };
+    const counts = reread === undefined ? share.counts : { ...share.counts, reread };
     const state: WorkerState = { share: { ...share, counts }, load: this.#load, ...(audit === null ? {} : { audit }) };
     let bundle;
     if (unit === 'isolation probe') {
@@ -218,6 +219,7 @@ class QueueClaims implements Claims, AsyncDisposable {
       onNote?.(`${unitName(unit)} was given to another worker: the results are dropped`);
       return;
     }
+    this.#reread = reread;
     onNote?.(`${unitName(unit)}: ${bundle.turns} turns stored`);
     this.stored.users += unit === 'isolation probe' ? 0 : 1;
     this.stored.turns += bundle.turns;

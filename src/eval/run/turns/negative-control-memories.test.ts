@@ -11,7 +11,7 @@ const { parts } = await readRunDatasets({
 const [english, chinese] = parts.map((part) => part.users);
 const [asker, donor] = english!;
 
-/** What is shown in place of so many memories of a user who asks. */
+/** What the control is shown in place of the first `count` memories of a user. */
 function shownTo(user: DatasetUser, count: number, users: readonly DatasetUser[], changes: Partial<DatasetItem> = {}) {
   const recalled = user.memories.slice(0, count).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
   return controlMemories(recalled, user, { ...user.items[0]!, ...changes }, { users, seed: 7 });

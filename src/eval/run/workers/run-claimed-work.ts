@@ -25,18 +25,17 @@ export async function runClaimedWork(
   let prover: TurnProver | undefined;
   let isWarm = !warmsUp;
   const runUser = async (user: PlanUser): Promise<void> => {
-    const userTurns = new UserTurns(bench, user);
     const cheapest = cheapestItem([user.user]);
     if (!isWarm && cheapest !== undefined) {
-      await clock.time('warmUp', () => warmUp(userTurns, cheapest.item, claims.signal));
+      await clock.time('warmUp', () => warmUp(new UserTurns(bench, user), cheapest.item, claims.signal));
     }
     isWarm = true;
     prover ??= new TurnProver(bench, sample, await cellsSelfTest());
-    // Deletes what an interrupted process and the warm-up have stored.
+    // Deletes what an interrupted process and the warm-up have stored. The turns below store the memories again.
     new TurnRepository(database).deleteUser(runId, user.userId);
     if (bench.sharesStore) await bench.dropKv(user.userId);
     let turns = 0;
-    await userTurns.run(prover, () => onTurn?.(++turns), claims.signal);
+    await new UserTurns(bench, user).run(prover, () => onTurn?.(++turns), claims.signal);
   };
   for (let unit = await claims.next(); unit !== null; unit = await claims.next()) {
     try {

@@ -69,6 +69,8 @@ export class Workers implements AsyncDisposable {
   readonly #folder: string;
   readonly #hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
   readonly #stop = (): void => this.#members.forEach(({ worker }) => worker.stop());
+  /** True once this process stops the workers itself: their end is then not reported. */
+  #isOver = false;
   #wake: () => void = () => undefined;
   #onTurn: () => void = () => undefined;
 
@@ -111,6 +113,7 @@ export class Workers implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#members.length === 0) return;
+    this.#isOver = true;
     this.#hooks.signal?.removeEventListener('abort', this.#stop);
     this.#stop();
     const all = Promise.all(this.#members.map(({ worker }) => worker.ended));
@@ -139,7 +142,7 @@ export class Workers implements AsyncDisposable {
     void worker.ended.then((why) => {
       member.isWorking = false;
       member.current = 0;
-      if (why !== null && this.#hooks.signal?.aborted !== true) {
+      if (why !== null && !this.#isOver && this.#hooks.signal?.aborted !== true) {
         const note = `worker ${task.number} ended early (${why}): other workers took its users`;
         this.notes.push(note);
         this.#hooks.onNote?.(note);
