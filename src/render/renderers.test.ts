@@ -41,6 +41,11 @@ describe('renderers', () => {
     expect(renderCsv({ ...small, rows: [row] }).split('\r\n')[1]).toBe('a,random weights,,,n');
   });
 
+  it('CSV has an empty field for an unknown number', () => {
+    const row = { label: 'a', cells: { name: { kind: 'number', value: NaN, digits: 1 } as const } };
+    expect(renderCsv({ ...small, rows: [row] }).split('\r\n')[1]).toBe('a,,,,');
+  });
+
   it('JSON has values, not texts', () => {
     expect(JSON.parse(renderJson(small))).toMatchObject({
       columns: columns.map(({ key, heading }) => ({ key, heading })),

@@ -14,6 +14,7 @@ import {
   type SectionCell,
   type SectionSegment,
   type SectionTable,
+  stepMarks,
 } from './section.ts';
 
 /** Limits of a sequence that keep its page small. */
@@ -22,7 +23,6 @@ const MAX_SEQUENCE_BYTES = 45_000;
 const MAX_TOKENS = 2000;
 
 const BAR_UNITS = 1000;
-const stepMarks = { passed: '✓', failed: '✗', unknown: '·' } as const;
 const stepWords = { passed: 'passed', failed: 'failed here', unknown: 'not reached' } as const;
 
 export function sectionHtml({ id, heading, blocks }: Section): Html {

@@ -11,6 +11,7 @@ import {
   type SectionSegment,
   type SectionTable,
   type Share,
+  stepMarks,
 } from './section.ts';
 import { coloured, type Terminal } from './terminal-style.ts';
 import { hangingText, padText, textWidth, wrapText } from './wrap-text.ts';
@@ -24,7 +25,6 @@ const MIN_WRAPPED = 40;
 const MAX_BAR = 40;
 const MIN_BAR = 4;
 
-const stepMarks = { passed: '✓', failed: '✗', unknown: '·' } as const;
 const barMarks: Readonly<Record<string, string>> = { first: '▒', total: '░', harmed: '░' };
 const segmentColours = { system: 'gray', memory: 'yellow', history: 'green', query: 'cyan' } as const;
 

@@ -2,14 +2,17 @@ import { stringify } from 'csv-stringify/sync';
 import { printable } from './escape-control-characters.ts';
 import type { Cell, Table } from './table.ts';
 
+/** A number in full precision; empty if it is unknown or infinite. */
+const finite = (value: number): string => (Number.isFinite(value) ? String(value) : '');
+
 function fields(cell: Cell | undefined, isInterval: boolean): string[] {
   switch (cell?.kind) {
     case 'text':
       return isInterval ? [printable(cell.text), '', ''] : [printable(cell.text)];
     case 'number':
-      return [String(cell.value)];
+      return [finite(cell.value)];
     case 'interval':
-      return [cell.value, cell.low, cell.high].map((value) => (Number.isFinite(value) ? String(value) : ''));
+      return [cell.value, cell.low, cell.high].map(finite);
     default:
       return isInterval ? ['', '', ''] : [''];
   }

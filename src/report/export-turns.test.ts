@@ -56,7 +56,7 @@ test.each([...texts, ...formulas])('%j comes back out of CSV and of JSON lines, 
   expect(JSON.parse(line!)).toMatchObject({ answer, run: 'r', itemId: 'q1' });
 });
 
-test('numbers are numbers, also below zero; a list is JSON, and nothing is empty', () => {
+test('numbers stay numbers, also below zero; a list is JSON, and null is an empty cell', () => {
   const turn = turnOf({ ...made, right: false });
   const [row] = rowsOf(linesOf([turn], 'csv'));
   expect(row).toMatchObject({
@@ -70,7 +70,7 @@ test('numbers are numbers, also below zero; a list is JSON, and nothing is empty
   });
 });
 
-test('a turn that failed has its error, and nothing else that it did not come to', () => {
+test('a failed turn has its error, and null for everything that it did not reach', () => {
   const [line] = linesOf([failedTurn('dki', 'no cell left')], 'jsonl');
   const values = JSON.parse(line!) as Record<string, unknown>;
   expect(values).toMatchObject({ state: 'failed', arm: 'dki', error: 'no cell left', errorCode: null, answer: null });

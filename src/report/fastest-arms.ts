@@ -5,13 +5,13 @@ type MapCell = ReuseMeasurement['map'][number];
 /** Arms whose answers are those of text, bit for bit. */
 const EXACT: readonly string[] = ['rag', 'rag-cached', 'rag-cached + disk', 'dki'];
 
-/** Where KV may be, in words. */
+/** How much of the KV fits where, in words. */
 export const mapRooms: Readonly<Record<MapCell['room'], string>> = {
   memory: 'All blocks fit into memory',
   disk: 'A tenth fits, a disk holds the rest',
 };
 
-/** Simulated traffic of one length and degree of reuse: the cells of all arms and rooms. */
+/** Simulated traffic of one length and degree of reuse: the cells of all arms and capacities. */
 export interface MapTraffic extends Pick<MapCell, 'memoryTokens' | 'memories' | 'repeated'> {
   readonly cells: readonly MapCell[];
 }

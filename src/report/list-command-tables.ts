@@ -1,5 +1,6 @@
 /** Tables of the commands that list data sets, models and metrics. */
 import type { PublicDatasetEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
+import { groupedNumber } from '../render/format-number.ts';
 import { numberCell, itemRows, type Table, textCell } from '../render/table.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 
@@ -87,7 +88,7 @@ export function modelsTable(models: readonly ShownModel[]): Table {
     licence: ({ licence }) => licence,
     'in the cache': ({ kept }) => inCache[kept],
     parameters: ({ parameters }) => parameters && `${(parameters / 1e6).toFixed(1)} M`,
-    window: ({ windowTokens }) => windowTokens?.toLocaleString('en') ?? null,
+    window: ({ windowTokens }) => (windowTokens === null ? null : groupedNumber(windowTokens)),
     weights: ({ weights }) => sharesText(weights ?? []) || null,
     measured: ({ measured }) => measured,
     embedder: ({ embedder }) => embedder,

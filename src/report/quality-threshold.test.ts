@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { missedThreshold, parseQualityThreshold } from './quality-threshold.ts';
 
-const known = { arms: ['rag', 'dki', 'dki-link:4'], metrics: ['exactMatch', 'contains', 'goldKl'] };
+const known = { arms: ['rag', 'dki', 'dki-link:4'], metrics: ['exactMatch', 'contains', 'goldKl', 'goldLogProb'] };
 
 describe('a threshold is', () => {
   it.each([
@@ -13,6 +13,7 @@ describe('a threshold is', () => {
     ['contains:dki-link:4>=dki-link:4-1', { arm: 'dki-link:4', other: 'dki-link:4', amount: -1 }],
     ['exactMatch:dki>=80.5', { other: null, amount: 80.5 }],
     ['goldKl:dki<=.1', { sign: '<=', other: null, amount: 0.1 }],
+    ['goldLogProb:dki>=-0.5', { sign: '>=', other: null, amount: -0.5 }],
   ])('%s', (text, threshold) => {
     expect(parseQualityThreshold(text, known)).toMatchObject({ text, ...threshold });
   });

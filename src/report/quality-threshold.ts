@@ -30,7 +30,8 @@ export function parseQualityThreshold(text: string, known: Readonly<Record<'arms
 }
 
 function thresholdLimit(right: string, arms: readonly string[]) {
-  if (new RegExp(`^(?:${NUMBER})$`).test(right)) return { other: null, amount: Number(right) };
+  // Log-probabilities are negative.
+  if (new RegExp(`^-?(?:${NUMBER})$`).test(right)) return { other: null, amount: Number(right) };
   // The name of an arm may end in a number: dki-link:4.
   if (arms.includes(right)) return { other: right, amount: 0 };
   const [, other = right, more = '+', amount = '0'] = new RegExp(`^(.+)([+-])(${NUMBER})$`).exec(right) ?? [];

@@ -9,6 +9,7 @@ import { formatNumber, formatRatio } from '../render/format-number.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
+import { groupName } from '../store/run-names.ts';
 import { countColumns, ratioCell, testColumns, verdictText } from './tables/arm-comparisons-tables.ts';
 
 /** Metrics shown beside the primary one; `--json` gives all. */
@@ -110,7 +111,7 @@ export function runCaveat({ name, status, failedChecks }: RunSummary): string | 
     return `NOT PROVEN: ${failedChecks.length === 1 ? 'check' : 'checks'} ${failedChecks.join(', ')} of ${name} failed`;
   }
   if (status === 'finished') return undefined;
-  const goOn = status === 'failed' ? '' : `; continue it: npm run bench -- --resume ${name}`;
+  const goOn = status === 'failed' ? '' : `; continue it: npm run bench -- --resume ${groupName(name)}`;
   return `NOT COMPLETE: ${name} is ${status}, its checks are undecided${goOn}`;
 }
 
@@ -162,7 +163,7 @@ function isUnchanged({ differences, settings, forced, notes }: RunsComparison): 
   return same && others.length > 0 && [settings, forced, notes].every(({ length }) => length === 0);
 }
 
-/** `Nothing changed: quality and tokens of rag, dki are equal on all items. Time to first token A ÷ B: rag 1.02 [0.98, 1.06], …` */
+/** `Nothing changed: all answers score the same (rag, dki). Time to first token, A ÷ B: rag 1.02 [0.98, 1.06], …` */
 function unchangedText({ differences, machines }: RunsComparison): string {
   const arms = [...new Set(differences.map(({ arms: pair }) => pairName(pair)))];
   const times = differences.filter(({ metric }) => metric === 'ttftLogRatio');

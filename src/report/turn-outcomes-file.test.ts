@@ -51,7 +51,7 @@ it('reads the class of superseded answers under the name that older reports gave
   expect(classes([head, JSON.stringify(item), ...others].join('\n'))[1]).toBe('superseded');
 });
 
-it('holds no text of a data set that is not ours, and none where none was stored; answers are still told apart', () => {
+it('has no text of a withheld data set or of a run that stored none; answers still differ', () => {
   const withheld = { ...run, dataset: { ...run.dataset, texts: 'withheld' as const } };
   const unstored = { ...run, plan: { ...run.plan, settings: { ...run.plan.settings, text: false } } };
   for (const hidden of [withheld, unstored]) {
@@ -79,7 +79,7 @@ it.each([
   expect(() => readOutcomes(text, 'file')).toThrow(message);
 });
 
-it('names the line and the field of a value that cannot be', () => {
+it('names the line and the field of an invalid value', () => {
   const lines = storedOutcomes(database, run.id).split('\n');
   lines[2] = lines[2]!.replace('["rag",0', '["rag","0"');
   expect(() => readOutcomes(lines.join('\n'), 'file')).toThrow('file:3: repeat: ');

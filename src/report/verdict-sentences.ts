@@ -53,7 +53,7 @@ function costSentences(results: RunResults): string[] {
   ];
 }
 
-/** `A cache miss of dki evaluates 134.3 tokens (171 of 300 turns). 4 of 9 cache hits of dki are by users with …` */
+/** `A cache miss of dki evaluates 134.3 tokens (171 of 300 turns with memories).`, `4 of 9 cache hits of dki …` */
 function hitAndMissSentences({ arm, costMiss, turns, byRetrieval = [] }: ArmResults): string[] {
   const everything = byRetrieval.find(({ kind }) => kind === 'everything')?.hits ?? 0;
   const hits = byRetrieval.reduce((sum, part) => sum + part.hits, 0);

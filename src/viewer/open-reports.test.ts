@@ -39,7 +39,7 @@ function report(name: string, withheld = false): void {
   writeFileSync(join(place, 'outcomes.jsonl'), storedOutcomes(database, stored.id));
 }
 
-it('opens every report of a folder, those of one name apart, with lists, matrix and items', async () => {
+it('opens every report of a folder, also those with the same name, with lists, matrix and items', async () => {
   report('a');
   report('b/main');
   rmSync(folder.file('b/main/outcomes.jsonl'));
@@ -59,7 +59,7 @@ it('opens every report of a folder, those of one name apart, with lists, matrix 
   expect(page).toContain('user ann');
 });
 
-it('shows the texts of data that are not ours from a file of the reader alone', async () => {
+it('shows withheld texts only from a file of the reader', async () => {
   report('a', true);
   writeFileSync(folder.file('a/outcomes.jsonl'), '');
   report('a', true);

@@ -71,7 +71,7 @@ describe('the results of a run', () => {
       ['category', 'plain', undefined],
       ['category', 'updated', 0.25],
     ]);
-    // Runs of before the count was stored.
+    // Runs from before the count was stored.
     expect(analyseRun(run(), { answered, failed }).arms[1]!.metrics.superseded).toBeNull();
   });
 

@@ -1,21 +1,13 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { TurnObservation } from '../../store/records/turn-observation.ts';
-import type { Scores } from '../../store/records/turn-record.ts';
+import type { AnsweredResult, Scores } from '../../store/records/turn-record.ts';
 
 /** Why the quality of a model's answers cannot be measured; null if it can. */
 export function unknownQuality(model: { readonly name: string }): string | null {
   return model.name.startsWith(randomModelPrefix) ? 'random weights' : null;
 }
 
-interface JudgedTurn {
-  readonly scores: Scores;
-  readonly observed: Omit<TurnObservation, 'goldTokens' | 'nextTokens'> & {
-    readonly goldTokens: Pick<TurnObservation['goldTokens'], 'length'>;
-  };
-}
-
 /** Clears all scores of a turn's answer; its retrieval and costs stay. */
-export function clearScores<Turn extends JudgedTurn>(turn: Turn): Turn {
+export function clearScores<Turn extends Pick<AnsweredResult, 'scores' | 'observed'>>(turn: Turn): Turn {
   const { scores, observed } = turn;
   return {
     ...turn,

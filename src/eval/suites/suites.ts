@@ -183,14 +183,15 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     measure: async (context) => ({ reuse: await measureReuse(context) }),
     timesAreResults: true,
   },
-  // Table 17. English alone, since small models that are not ours answer Chinese questions poorly.
+  // Table 17. English only, since small models other than ours answer Chinese questions poorly.
   'multi-turn': {
     question:
       'several questions on one context: what an earlier turn evicted and a later one needs, with and without repair',
     arms: [
       ...['rag', 'rag-cached', 'dki', 'dki@store=q8_0', 'dki@store=q4_0', 'dki-blocks', 'dki-blocks@store=q4_0'],
       ...['random', 'knorm', 'snapkv'].flatMap((rule) => [`dki-evict-${rule}:.5`, `dki-blocks-evict-${rule}:.5`]),
-      // Of twelve memories of some twenty tokens, two whole ones and half of the others take as many bytes as three fifths of all.
+      // At equal bytes: with twelve memories of about twenty tokens, evicting half of all but two whole ones stores about
+      // as much as evicting .4 of all.
       ...['knorm', 'snapkv'].flatMap((rule) => {
         const evicted = `dki-blocks-evict-${rule}:.5`;
         return [`dki-blocks-evict-${rule}:.4`, `${evicted}@repair=2`, `${evicted}@repair=2:random`];
@@ -206,7 +207,7 @@ export const suites = Object.fromEntries(
   suiteNames.map((name): [SuiteName, Suite] => [name, { name, ...definitions[name] }]),
 ) as Readonly<Record<SuiteName, Suite>>;
 
-/** The named suites, each once, in the order of the report's tables; `all` selects every suite that is not run by name only. */
+/** The named suites, each once, in the order of the report's tables; `all`: every suite that is not run by name only. */
 export function suitesNamed(names: readonly (SuiteName | 'all')[]): Suite[] {
   const all = names.includes('all') ? suiteNames.filter((name) => !suitesByNameOnly.includes(name)) : [];
   return suiteNames.filter((name) => names.includes(name) || all.includes(name)).map((name) => suites[name]);

@@ -10,7 +10,7 @@ import { capitalised, listed, lossText, groupDifferences } from '../verdict-word
 
 const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 
-/** `Of 16 other arms against rag, …: 5 lose exact match, dki-gated most: 62.2 [52.3, 71.2] points; …; 10 show no difference` */
+/** `Of 16 other arms against rag, …: 5 lose exact match, dki-gated most: 62.2 [52.3, 71.2] points; …; 10 undecided` */
 function ablationFinding(compared: readonly Comparison[], against: string, quality: MetricDisplay): string {
   const others = compared.filter(({ verdict }) => verdict !== 'identical');
   const { lower, higher, none } = groupDifferences(others);

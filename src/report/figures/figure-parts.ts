@@ -70,11 +70,11 @@ export function measuredScale(
 ) {
   const values = rows.map(({ value }) => value);
   const [least, most] = [Math.min(...values), Math.max(...values)];
-  const room = Math.max((most - least) / 3, Math.abs(most) * 0.1, 1e-6);
+  const margin = Math.max((most - least) / 3, Math.abs(most) * 0.1, 1e-6);
   const lowest = Math.min(...rows.map(({ low, value }) => low ?? value));
   const highest = Math.max(...rows.map(({ high, value }) => high ?? value));
   return {
-    domain: [Math.max(lowest, least - room, floor), Math.min(highest, most + room)],
+    domain: [Math.max(lowest, least - margin, floor), Math.min(highest, most + margin)],
     clamp: true,
     nice: true,
     zero: false,

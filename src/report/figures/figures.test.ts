@@ -21,7 +21,7 @@ it('gives each suite its figures', () => {
   });
 });
 
-it('has none where the run has not the data, or no quality', () => {
+it('has none if the run lacks the data or has no quality', () => {
   const suites = runs.map(({ run }) => run.suite).filter((suite) => !['main', 'ablation', 'scaling'].includes(suite));
   expect(suites.flatMap((suite) => reportFigures(of(suite, {})))).toEqual([]);
   const unknown = runResults.arms.map((arm) => ({ ...arm, metrics: { ...arm.metrics, exactMatch: null } }));

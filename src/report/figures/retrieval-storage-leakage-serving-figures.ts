@@ -1,7 +1,7 @@
 /** Figures of what suites measure in addition to their turns: 7 (retrieval), 8 (storage), 9 (leakage) and 12 (serving). */
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { type Difference } from '../../render/table.ts';
-import { formatNumber } from '../../render/format-number.ts';
+import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
 import type { LeakMatrix, RetrievalMeasurement, ServedLoad, StorageMeasurement } from '../../store/records/suite-measurements.ts'; // prettier-ignore
 import type { RunResults } from '../../store/records/run-results.ts';
 import { countLeaks } from '../tables/storage-leakage-serving-tables.ts';
@@ -80,8 +80,6 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
   };
 }
 
-const grouped = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
-
 /** `Bytes of a memory token: 2.3 as text; 2,048 as KV in F16, 893 times the text; …` */
 function storageFinding(storage: readonly StorageMeasurement[], tokens: number): string {
   const longest = storage.filter((row) => row.tokens === tokens);
@@ -89,8 +87,8 @@ function storageFinding(storage: readonly StorageMeasurement[], tokens: number):
   const kept = longest
     .filter(({ tier }) => tier === 'memory')
     .map(({ kvType, bytesPerToken }) => {
-      const times = text === undefined ? '' : `, ${grouped(bytesPerToken / text)} times the text`;
-      return `${grouped(bytesPerToken)} as KV in ${kvType}${times}`;
+      const times = text === undefined ? '' : `, ${groupedNumber(Math.round(bytesPerToken / text))} times the text`;
+      return `${groupedNumber(Math.round(bytesPerToken))} as KV in ${kvType}${times}`;
     });
   const asText = text === undefined ? [] : [`${formatNumber(text, 1)} as text`];
   return `Bytes of a memory token: ${[...asText, ...kept].join('; ')}`;
@@ -155,7 +153,7 @@ const MAX_TICKS = 8;
 
 const heading = (matrix: LeakMatrix): string => {
   const leaks = countLeaks(matrix);
-  return `${matrix.arm}: ${leaks === 0 ? 'no leak' : leaks === 1 ? '1 leak' : `${leaks} leaks`}`;
+  return `${matrix.arm}: ${leaks === 0 ? 'no leak' : countText(leaks, 'leak')}`;
 };
 
 /** A row for each asking user and each owner of a secret in the answers. Users are numbered, since their names are data. */

@@ -83,7 +83,7 @@ it('needs nothing but itself, and takes no text from data for markup', async () 
   expect(page.match(/url\(|@import|https?:\/\/(?!www\.w3\.org\/|127\.0\.0\.1:8414\/run\?)/g)).toBeNull();
 });
 
-it('can be walked through: one main, headings in order, headers with scope, names that are one each', async () => {
+it('is accessible: one main, headings in order, headers with scope, unique ids', async () => {
   const page = await renderReport([first, second]);
   expect(page.match(/<main>/g)).toHaveLength(1);
   const levels = [...page.matchAll(/<h(\d)/g)].map(([, level]) => Number(level));
@@ -97,7 +97,7 @@ it('can be walked through: one main, headings in order, headers with scope, name
   expect(page.match(/<svg /g)).toHaveLength(2);
 });
 
-it('names the commands that make the runs again: what is common to all, and no folder of this machine', () => {
+it('names the commands that repeat the runs: what is common to all, and no folder of this machine', () => {
   const dataset = '/home/somebody/my data.jsonl';
   const settings = { dataset, model: 'big.gguf', seed: 7, margin: 2, retriever: 'router' };
   const of = (results: RunResults, topK: number): RunResults => ({
@@ -116,7 +116,7 @@ it('names the commands that make the runs again: what is common to all, and no f
 const commandsWith = (settings: Readonly<Record<string, unknown>>): string[] =>
   reproduceCommands([{ ...first, run: { ...first.run, settings: { ...first.run.settings, ...settings } } }]);
 
-it('says how a model was asked where that is not as its entry says', () => {
+it('names prompt options that differ from the entry of the model', () => {
   const of = (settings: Readonly<Record<string, unknown>>): string => commandsWith(settings)[1]!;
   const shipped = { model: 'recall-base-f16.gguf', template: 'plain', labels: 'index', answerPrefix: 'none' };
   expect(of(shipped)).not.toMatch(/--template|--labels|--answer-prefix|--system-prompt/);

@@ -3,7 +3,7 @@ import type { RunResults } from '../../store/records/run-results.ts';
 import { headline } from '../headline.ts';
 import { type Html, textList } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
-import { htmlTable, type RowLink } from '../../render/table-html.ts';
+import { htmlTable } from '../../render/table-html.ts';
 import { answerTable } from '../tables/answer-table.ts';
 import { answersNothing, lackOfProof } from '../validity-caveats.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
@@ -13,7 +13,7 @@ const unbrokenNumbers = (text: string): string =>
   text.replaceAll(/ \[([^ \]]+), ([^ \]]+)\]/g, ' [$1,\u00a0$2]').replaceAll(' %', '\u00a0%');
 
 /** The first answer of runs: sentences and a table of suite `main`, or of the first; all other sentences are folded. */
-export function verdictSection(runs: readonly RunResults[], link?: (label: string) => RowLink): Html {
+export function verdictSection(runs: readonly RunResults[]): Html {
   const several = runs.length > 1;
   const lead = runs.find(({ run }) => run.suite === 'main') ?? runs[0]!;
   const lacking = runs.flatMap((results) => {
@@ -35,7 +35,7 @@ export function verdictSection(runs: readonly RunResults[], link?: (label: strin
     <h2 id="verdict-heading">Verdict</h2>
     ${lacking.map((lack) => html`<p class="failed"><strong>${printable(lack)}. Do not quote these numbers.</strong></p>`)}
     ${heads.map((sentence) => html`<p class="headline">${unbrokenNumbers(printable(sentence))}</p>`)}
-    ${table === undefined ? '' : htmlTable(table, 'verdict', link)}
+    ${table === undefined ? '' : htmlTable(table, 'verdict')}
     ${
       several || others.length === 0
         ? ''

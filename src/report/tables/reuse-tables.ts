@@ -85,7 +85,7 @@ function mapParts(map: ReuseMeasurement['map'], costs: string): Omit<Table, 'id'
   };
 }
 
-/** Null for an arm that there is not in this room. */
+/** Null for an arm that was not simulated with this capacity. */
 function timesOfText(cells: MapTraffic['cells'], room: string, arm: string): number | null {
   const [own, text] = [arm, 'rag'].map((name) => cells.find((cell) => cell.room === room && cell.arm === name)?.ms);
   return own === undefined ? null : own / text!;

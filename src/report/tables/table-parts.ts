@@ -27,13 +27,11 @@ export function armTable(results: RunResults, parts: TableParts<ArmResults>): Ta
   return runTable(results, results.arms, ({ arm }) => arm, parts);
 }
 
-export function differenceToBaseline(
-  results: RunResults,
-  metric: MetricDisplay,
-  key = 'difference',
-): ItemColumn<{ readonly arm: string }> {
+export function differenceToBaseline(results: RunResults, metric: MetricDisplay): ItemColumn<{ readonly arm: string }> {
   const baseline = baselineArm(results.arms)?.arm;
-  return metric.differenceColumn(key, 'Δ vs RAG', ({ arm }) => findComparison(results, arm, baseline, metric.name));
+  return metric.differenceColumn('difference', 'Δ vs RAG', ({ arm }) =>
+    findComparison(results, arm, baseline, metric.name),
+  );
 }
 
 export const hitRateColumn: ItemColumn<ArmResults> = numberColumn('hitRate', 'hit rate (%)', ({ hitRate }) =>

@@ -51,7 +51,7 @@ describe('tables 3 and 3b', () => {
     expect(placement.notes.join(' ')).toContain('APE without its scale');
   });
 
-  it('call no cost that of hits where no arm divides turns into hits and misses', () => {
+  it('do not call costs those of hits if no arm divides turns into hits and misses', () => {
     const headings = (arms: RunResults['arms']) => columnHeadings(placementTable({ ...runResults, arms }));
     const divided = ['tokens evaluated (cache hits)', 'tokens evaluated (cache misses)'];
     expect(headings(runResults.arms)).toEqual(expect.arrayContaining(divided));
@@ -87,7 +87,7 @@ describe('table 1', () => {
     });
   });
 
-  it('says what task success is worth that declining everything brings', () => {
+  it('states the task success of an arm that declines everything', () => {
     expect(armResultsTable(runResults).notes).toContain(
       'Task success counts a declined absent item as right: an arm that declines every question has 20.0 %.',
     );
@@ -186,7 +186,7 @@ describe('table 7', () => {
 });
 
 describe('table 5', () => {
-  it('calls no time that of hits where no arm divides turns into hits and misses', () => {
+  it('does not call times those of hits if no arm divides turns into hits and misses', () => {
     const arms = runResults.arms.filter(({ traits }) => traits.comparison !== 'primary');
     const { blocks, notes } = latencyTable({ ...runResults, arms });
     expect(blocks.map(({ title }) => title)).toEqual(['All turns']);
@@ -231,7 +231,7 @@ describe('comparisons and checks', () => {
 });
 
 describe('the verdict', () => {
-  it('says who kept what, what was saved, and what it does not mean', () => {
+  it('reports the quality kept, the savings, and the scope', () => {
     expect(verdictSentences(runResults)).toEqual([
       'Against rag, on cache hits: dki evaluated 31.3 tokens per turn, rag 181.3; ' +
         'its first token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms (faster).',
@@ -243,7 +243,7 @@ describe('the verdict', () => {
     ]);
   });
 
-  it('says first what injection saves that prefix caching does not, on hits, on all turns, and when it has paid', () => {
+  it('begins with savings against prefix caching: on hits, over all turns, and the break-even', () => {
     const [rag] = runResults.arms;
     const traits = { ...rag!.traits, name: 'rag-cached', comparison: 'planned' } as const;
     const cached = { ...rag!, arm: 'rag-cached', traits };
@@ -270,7 +270,7 @@ describe('the verdict', () => {
     ]);
   });
 
-  it('leaves what was not planned out of who kept what, and gives the reason where no verdict is', () => {
+  it('leaves out unplanned comparisons, and gives the reason if there is no verdict', () => {
     const comparisons = runResults.comparisons.map((one) =>
       one.a === 'dki-wrong' ? { ...one, pAdjusted: null } : { ...one, verdict: 'too few users' as const },
     );
@@ -286,7 +286,7 @@ describe('the verdict', () => {
     expect(of(1).at(-1)).toContain('on recall-en, one user, so it does not hold for others;');
   });
 
-  it('says whose the cache hits are, and table 1d what both kinds of users cost', () => {
+  it('divides cache hits by kind of user, with their costs in table 1d', () => {
     const [rag, dki] = runResults.arms;
     const part = { users: 20, usersWithHits: 15, turns: 150, hits: 126, costHit: dki!.costHit, costAll: dki!.costAll };
     const selection = { ...part, kind: 'selection' as const, usersWithHits: 2, hits: 3 };
@@ -303,7 +303,7 @@ describe('the verdict', () => {
     expect(shownTables(results).map(({ id }) => id)).toContain('table-1d');
   });
 
-  it('opens with what is not proven, and claims no saving where there was no cache hit', () => {
+  it('begins with failed checks, and claims no savings without a cache hit', () => {
     expect(verdictSentences(failed)[0]).toBe('NOT PROVEN: check numerical parity failed. Do not quote these numbers.');
     const arms = runResults.arms.map((arm) => ({ ...arm, turns: { hit: 0, miss: 320, bypass: 80 } }));
     const text = verdictSentences({ ...runResults, arms }).join(' ');

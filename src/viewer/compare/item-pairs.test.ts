@@ -59,7 +59,7 @@ describe('arms paired by item', () => {
     expect([low < 0, high > 0]).toEqual([true, true]);
   });
 
-  it('come flips first, then other answers, and are counted', () => {
+  it('list flips first, then other answers, and are counted', () => {
     const turn = (itemId: string, arm: string, more: Partial<HandmadeTurn> = {}): HandmadeTurn => {
       return { itemId, userId: `user of ${itemId}`, arm, right: true, ...more };
     };

@@ -34,7 +34,7 @@ export function isRight(turns: readonly TurnOutcome[]): boolean {
   return turns.every(({ error, taskSuccess }) => error === null && taskSuccess === 1);
 }
 
-/** An outcome as text: `wrong: stale, failed at answered, cache hit`. */
+/** An outcome as text: `wrong: superseded, failed at answered, cache hit`. */
 export function outcomeText(turns: readonly TurnOutcome[], judged: boolean): string {
   const outcome = armOutcome(turns, judged);
   const { wrongClass, failedStage, cache, failedChecks } = turns[0]!;

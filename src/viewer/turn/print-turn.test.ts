@@ -64,7 +64,7 @@ describe('a turn in the terminal', () => {
     expect(scores({ dataset: { primaryMetric: 'goldLogProb' } }, scored)).toMatch(inNats);
   });
 
-  it('judges no answer where nothing can be said of quality', () => {
+  it('judges no answer if quality is unknown', () => {
     const turn = turnForDisplay(answeredTurn('dki', { answer: ' Oslo' }), 'random weights');
     const text = printTurn('r', turn, page);
     expect(text).toContain('verdict   not judged: random weights');

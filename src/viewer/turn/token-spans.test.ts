@@ -19,7 +19,7 @@ it.each<[what: string, text: string, spans: Spans]>([
   expect(tokenSpans(text, ids, pieces)).toEqual(Object.entries(spans).map(([text, ids]) => ({ text, ids })));
 });
 
-it('takes a character that stands in parts, and again whole, for two', () => {
+it('treats a character in parts and the same one whole as two', () => {
   expect(tokenSpans('你你好', [5, 6, 7, 11, 8], pieces).map(({ text }) => text)).toEqual(['你', '你', '好']);
 });
 

@@ -3,7 +3,7 @@ import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
 import { kvSummary, turnPhases } from './kv-and-cost-sections.ts';
 import { pairTokens } from './turn-sections.ts';
 
-it('says what was evicted and how it is kept, where that is not all of it as the engine has it', () => {
+it('says what was evicted and how KV is stored, unless all is stored as the engine has it', () => {
   const turn = answeredTurn('dki', { injected: true });
   const injected = { ...turn.prefill!, sizeBytes: 2048 };
   const shown = { ...turn, unknownQuality: null, shownScores: [] };
@@ -15,14 +15,14 @@ it('says what was evicted and how it is kept, where that is not all of it as the
 
 const timings = { retrieve: 1, gate: 0, assemble: 0.5, kvLoad: 0.25, kvCompute: 6, prefill: 2 };
 
-it('puts the parts of a turn one behind the other, and what none accounts for last', () => {
+it('puts the phases of a turn one after the other, and unaccounted time last', () => {
   const phases = turnPhases({ timings: { ...timings, firstToken: 9.75, decode: 3, total: 13 } });
   expect(phases.map(({ name, startMs, ms }) => `${name} ${startMs} + ${ms}`).join(', ')).toBe(
     'retrieve 0 + 1, assemble prompt 1 + 0.5, compute KV 1.5 + 6, load KV 7.5 + 0.25, prefill 7.75 + 2, decode 9.75 + 3, other 12.75 + 0.25',
   );
 });
 
-it('tells KV that is kept behind the answer from what is computed before it', () => {
+it('tells KV that is stored after the answer from KV computed before it', () => {
   const phases = turnPhases({ timings: { ...timings, firstToken: 3.75, decode: 3, total: 12.75 } });
   const names = ['retrieve', 'assemble prompt', 'load KV', 'prefill', 'decode', 'store KV'];
   expect(phases.map(({ name }) => name)).toEqual(names);

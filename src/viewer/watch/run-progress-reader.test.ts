@@ -52,7 +52,7 @@ class Writing implements Disposable {
   }
 }
 
-test('counts turns as they come, and users whose turns are all there', () => {
+test('counts written turns, and users with all turns written', () => {
   using writing = new Writing();
   const observer = () => readRunProgress(writing.database, 'r');
   expect(observer()).toMatchObject({ turns: 0, ofTurns: 12, users: 0, begun: false, turnsPerSecond: null });
@@ -62,7 +62,7 @@ test('counts turns as they come, and users whose turns are all there', () => {
   expect(observer()).toMatchObject({ turns: 7, users: 1, faults: { errors: 0, latest: [] } });
 });
 
-test('tells failed turns, and forgets those that were deleted', () => {
+test('reports failed turns, and leaves out deleted ones', () => {
   using writing = new Writing();
   const observer = () => readRunProgress(writing.database, 'r');
   writing.whole('ann');
@@ -75,7 +75,7 @@ test('tells failed turns, and forgets those that were deleted', () => {
   expect(observer()).toMatchObject({ turns: 4, users: 1, faults: { errors: 0, latest: [] } });
 });
 
-test('shows no message where the texts are hidden, and names a run that there is not', () => {
+test('shows no error message if texts are hidden, and names an unknown run', () => {
   using writing = new Writing();
   writing.whole('ann', [3]);
   const [latest] = readRunProgress(writing.database, 'r', () => 'others’').faults.latest;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { groupName } from '../../store/run-names.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
-import { formatNumber, groupedNumber, durationText } from '../../render/format-number.ts';
+import { countText, formatNumber, groupedNumber, durationText } from '../../render/format-number.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Links } from '../links.ts';
 import type { RunProgress } from './run-progress-reader.ts';
@@ -63,7 +63,7 @@ function progressPart(state: RunProgress, links: Links): Html {
 }
 
 function faultsPart({ name, faults: { checks, errors, latest } }: RunProgress, links: Links): Html {
-  const turnsInWords = (turns: number) => `${groupedNumber(turns)} ${turns === 1 ? 'turn' : 'turns'}`;
+  const turnsInWords = (turns: number) => countText(turns, 'turn');
   const list = [
     ...(errors === 0
       ? []

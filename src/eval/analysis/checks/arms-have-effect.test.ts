@@ -44,7 +44,7 @@ it('counts a likelier gold beyond the noise of the self-test', () => {
   expect([noisy(0.0004), noisy(0.0006)]).toEqual(['passed', 'failed']);
 });
 
-it('takes more turns of an arm than a function takes arguments', () => {
+it('handles more turns than a function call can take arguments', () => {
   const arms = [rag, dki, handmadeTraits('dki@placement=rank', { base: 'dki', settings: { placement: 'rank' } })];
   const turns = askedOfEach(arms);
   const answered = Array.from({ length: 70_000 }, (_, copy) =>
@@ -88,9 +88,12 @@ it('leaves out the twin, and arms that these data do not let differ', () => {
   expect(checked({ arms: [rag, blocks], answered: once }).status).toBe('undecided');
 });
 
-it('is undecided without a baseline', () => {
+it('is undecided without a baseline, or with nothing else', () => {
   expect(checked({ arms: [dki], answered: askedTwice('dki') }).status).toBe('undecided');
   expect(checked({ answered: askedTwice('dki') }).status).toBe('undecided');
+  expect(line(checked({ arms: [rag], answered: askedTwice('rag') }))).toBe(
+    'undecided: no arm ran that could be compared with the baseline',
+  );
 });
 
 it('compares recomputed and parallel blocks with plain ones', () => {
@@ -121,7 +124,7 @@ it('compares random tokens with those that another rule selects at the same shar
   expect(checked({ arms, answered: turnsWith(9, -1) }).status).toBe('passed');
 });
 
-it('compares what evicts with what does not, and random tokens with those of another rule, of blocks and prefixes apart', () => {
+it('compares evicting arms with whole ones, and random tokens with other rules, separately for blocks and prefixes', () => {
   const arms = [
     rag,
     injecting('dki', 'prefix'),
@@ -147,7 +150,7 @@ it('compares what evicts with what does not, and random tokens with those of ano
   );
 });
 
-it('compares a store with the engine’s own numbers by what comes out', () => {
+it('compares a quantised store with the unquantised one by answers and likelihoods', () => {
   const answered = (logProbability: number) =>
     ['rag', 'dki', 'dki@store=q8_0'].flatMap((name, index) =>
       askedTwice(name, { observed: { goldLogProbability: index === 2 ? logProbability : -1 } }),
@@ -160,7 +163,7 @@ it('compares a store with the engine’s own numbers by what comes out', () => {
   );
 });
 
-it('is undecided of a cache where no set recurs, another repeat of the question included, and names the arm', () => {
+it('is undecided about a cache if no set of memories recurs within a repeat, and names the arm', () => {
   const answered = [0, 1].flatMap((repeat) => [
     changedTurn('rag', {}, { repeat }),
     changedTurn('dki', same, { repeat }),
@@ -170,7 +173,7 @@ it('is undecided of a cache where no set recurs, another repeat of the question 
   );
 });
 
-it("is undecided of an α that is the other arm's, and of a budget that binds nowhere", () => {
+it("is undecided about an α that the other arm has too, and about a budget that drops nothing", () => {
   const one = handmadeTraits('dki@alpha=1', { base: 'dki', settings: { alpha: 1 }, alpha: 1 });
   const alike = [rag, { ...dki, alpha: 1 }, one];
   expect(line(checked({ arms: alike, answered: askedOfEach(alike) }))).toBe(

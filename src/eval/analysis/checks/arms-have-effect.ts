@@ -1,4 +1,5 @@
 import type { ArmSettings, ArmTraits } from '../../../store/records/arm-traits.ts';
+import { parityBound } from '../../../store/records/parity-self-test.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { type Check, decided, undecided } from './check.ts';
@@ -18,7 +19,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
   if (baseline === undefined || turns.get(baseline.name)!.length === 0) {
     return undecided('effect', 'the baseline, which the others are compared with, did not run');
   }
-  const floor = 2 * probes.parity.largestDifference;
+  const floor = parityBound(probes.parity);
   const compared = arms.filter((arm) => arm !== baseline && arm.control !== 'twin');
   const variations = compared.flatMap((arm): Variation[] => {
     const own = turns.get(arm.name)!;
@@ -29,6 +30,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
       ...rivals.map((rival) => ({ arm, nearest: rival, canDiffer: true })),
     ];
   });
+  if (variations.length === 0) return undecided('effect', 'no arm ran that could be compared with the baseline');
   const differs = ({ arm, nearest }: Variation): boolean => {
     const counterpart = counterpartIn(turns.get(nearest.name)!);
     const makingDiffers = arm.base === nearest.base && !makesAlike(arm, nearest);
@@ -45,8 +47,9 @@ export const effect: Check = ({ arms, answered, probes }) => {
   if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${list(dead)}`);
   const untestable = variations.filter((variation) => !variation.canDiffer);
   const evidence = `${testable.length} arms and settings change an outcome`;
-  if (untestable.length === 0 && testable.length > 0)
+  if (untestable.length === 0) {
     return decided('effect', true, evidence, `1 arm or setting of ${testable.length} that changes nothing`);
+  }
   return undecided('effect', `these data do not test ${list(untestable)}; ${evidence}`);
 };
 
@@ -74,7 +77,7 @@ function makesAlike(arm: ArmTraits, other: ArmTraits): boolean {
 function canDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns): boolean {
   if (Object.keys(arm.settings).length > 0) return settingCanMatter(arm, nearest, { own, others });
   if (arm.evict !== undefined) return mostKept(others) > 0 && evictsSome(arm);
-  // It evaluates only what follows the memories.
+  // An arm with external KV evaluates only what follows the memories.
   if (arm.external === true) return mostKept(own) > 0;
   // A share of 0 recomputes nothing.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;

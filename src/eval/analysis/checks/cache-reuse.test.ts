@@ -21,7 +21,7 @@ const found = (evaluated: number): Changes => ({
   tokens: { evaluated },
 });
 
-it('passes where turns evaluated what prompts and the prefix cache leave, and the books agree', () => {
+it('passes if turns evaluated what prompts and the prefix cache leave, and the counters agree', () => {
   expect(checked(found(11), books(100, 100))).toEqual({
     check: 'reuse',
     status: 'passed',
@@ -39,17 +39,17 @@ it('passes where turns evaluated what prompts and the prefix cache leave, and th
 });
 
 it.each<[string, Changes | undefined, PromptTokenAudit | undefined, Changes?]>([
-  ['a turn that was to find nothing found something', found(11), books(9, 9), { tokens: { evaluated: 27 } }],
-  ['that found a block less', found(27), books(9, 9)],
-  ['that found a block more than it could', found(-5), books(9, 9)],
+  ['a turn that should find nothing and found something', found(11), books(9, 9), { tokens: { evaluated: 27 } }],
+  ['a turn that found a block less', found(27), books(9, 9)],
+  ['a turn that found a block more than it could', found(-5), books(9, 9)],
   ['counters that saw more than the answers say', found(11), books(9, 10)],
   ['counters that saw less reused', found(11), books(9, 9, 63)],
-  ['a lie, whether or not there are counters', found(43), undefined],
+  ['a wrong claim, also without counters', found(43), undefined],
 ])('fails for %s', (_, ofCached, audit, ofRag) => {
   expect(checked(ofCached, audit, ofRag)!.status).toBe('failed');
 });
 
-it('is undecided without counters, and is no check of an engine that has no such cache', () => {
+it('is undecided without counters, and null for an engine without such a cache', () => {
   expect(checked(found(11))!.status).toBe('undecided');
   expect(checked(undefined)).toBeNull();
 });

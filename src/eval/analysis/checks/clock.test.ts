@@ -20,7 +20,7 @@ it('prints the own time of each arm, and fails for more than a prompt of that le
   expect(checked(1, 6.1, {}, 4).status).toBe('undecided');
 });
 
-it('takes a small share of what the engine takes for nothing', () => {
+it('allows own time up to a small share of the engine time', () => {
   const of = (engine: number) =>
     turnsOf('rag', () => ({
       observed: { ownMs: 4, watch: { firstToken: engine + 5, total: 16.5, outer: 16.5, retrieval: 0.5, engine } },

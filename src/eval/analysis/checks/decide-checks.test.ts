@@ -17,7 +17,7 @@ it('gives every check once, in the order in which they are shown', () => {
   );
 });
 
-it('says of each passed check what it would have seen at this size', () => {
+it('states for each passed check the smallest fault that it would have found', () => {
   const reread = { turns: 4, questions: 2, data: {}, scores: {}, withoutFile: 0, withoutTexts: 0 };
   const passed = decideChecks(checkInput({ probes: { reread } })).filter(({ status }) => status === 'passed');
   const silent = passed.filter(({ detects }) => detects === undefined).map(({ check }) => check);
@@ -28,7 +28,7 @@ it('says of each passed check what it would have seen at this size', () => {
   );
 });
 
-it('says of no failed check what it would have seen', () => {
+it('states no smallest fault for a failed check', () => {
   const failed = decideChecks(checkInput({ failed: [failedTurn('dki', 'no cell left')] })).at(-1);
   expect(failed).not.toHaveProperty('detects');
 });
@@ -54,7 +54,7 @@ it('fails for a turn that was tried again', () => {
   expect(line(decideChecks(input).at(-1)!)).toMatch(/^failed: 2 turns were tried more than once: dki on i-1/);
 });
 
-it('takes the self-test of the metrics as it is', () => {
+it('returns the result of the metrics self-test unchanged', () => {
   const metrics = { check: 'metrics', status: 'failed', evidence: 'by hand' } as const;
   expect(decideChecks(checkInput({ probes: { metrics } }))).toContainEqual(metrics);
 });

@@ -12,7 +12,7 @@ function ofDki(changes: NonNullable<Changes['observed']>, bitwiseEqual = true, l
   return answers(checkInput({ answered, probes: { parity } }));
 }
 
-it('passes where all that claim it give one answer, as it was generated, and again', () => {
+it('passes if arms that claim equality give one answer, as generated, and repeat it', () => {
   expect(line(ofDki({}))).toMatch(
     /^passed: 4 answers .* 2 of them token by token .* 4 were the same when generated again/,
   );
@@ -44,7 +44,7 @@ it.each([{ maxTokens: 3 }, { stopTexts: ['\n'] }, { oneSentence: false }, { temp
   },
 );
 
-it('forgives a near tie where the self-test is not bitwise equal, and does not call that proof', () => {
+it('allows a near tie if the self-test is not bitwise equal, and leaves other answers undecided', () => {
   expect(ofDki({ answer: { ...answer, shortfall: 0.01 } }, false, 0.006).status).toBe('passed');
   expect(ofDki({ answer: { ...answer, shortfall: 0.01 } }, false, 0.004).status).toBe('failed');
   expect(ofDki({ sameAgain: false }, false, 0.006).status).toBe('undecided');

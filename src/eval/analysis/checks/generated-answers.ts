@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parityBound } from '../../../store/records/parity-self-test.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { Check, CheckInput } from './check.ts';
 import { decided, describeFaults, pairWithReference, sampledShare, turnsWhere, undecided } from './check.ts';
@@ -12,7 +13,7 @@ import { decided, describeFaults, pairWithReference, sampledShare, turnsWhere, u
 export const answers: Check = ({ arms, answered, probes }) => {
   const observed = answered.filter((turn) => turn.observed.answer !== undefined);
   if (observed.length === 0) return undecided('answers', 'no turn recorded the answer that its engine generated');
-  const { bitwiseEqual, largestDifference } = probes.parity;
+  const { bitwiseEqual } = probes.parity;
   const pairs = arms.flatMap(({ name, equivalence, reference }) =>
     equivalence === 'bitwise' && reference !== null ? pairWithReference(observed, name, reference) : [],
   );
@@ -21,7 +22,7 @@ export const answers: Check = ({ arms, answered, probes }) => {
     'are not what the engine generated': observed.filter((turn) => !turn.observed.answer!.asGenerated),
     'were generated under other limits than those of other arms': underOtherLimits({ answered, arms }),
     'do not begin with the likeliest token': observed.filter(
-      (turn) => (turn.observed.answer!.shortfall ?? 0) > 2 * largestDifference,
+      (turn) => (turn.observed.answer!.shortfall ?? 0) > parityBound(probes.parity),
     ),
   };
   const exact = {

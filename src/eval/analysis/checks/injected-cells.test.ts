@@ -20,7 +20,7 @@ function checked(wrongCells: string | null | undefined, selfTest: CellsSelfTest 
   return cells(checkInput({ answered: bothTwice({ observed }), probes: { cells: selfTest } }));
 }
 
-it('passes where every turn that was read back has the cells that it must, and names the first that has not', () => {
+it('passes if every compared turn has the right cells, else names the first with wrong ones', () => {
   expect(line(checked(null))).toMatch(/^passed: 2 turns of dki/);
   expect(line(checked('values differ by 1e-1 of the largest'))).toBe(
     'failed: 2 of 2 turns have wrong cells: dki on i-1: values differ by 1e-1 of the largest',
@@ -32,7 +32,7 @@ it.each<[Partial<Tested>, CheckResult['status']]>([
   [{ shift: 0.2 }, 'failed'],
   [{ shift: NaN }, 'failed'],
   [{ shift: null }, 'passed'],
-])('fails where the self-test refutes what the cells are compared by: %j has %s', (selfTest, status) => {
+])('fails if the self-test disproves the reference cells: %j gives %s', (selfTest, status) => {
   expect(checked(null, { ...sound, ...selfTest }).status).toBe(status);
 });
 
@@ -46,7 +46,7 @@ it.each<[Tested['noise'], CheckResult['status']]>([
   expect(checked('values differ', { ...sound, noise }).status).toBe('failed');
 });
 
-it('is undecided, by name, of cells out of reach, of an arm that does not say, and where nothing is injected', () => {
+it('is undecided if cells cannot be read, an arm does not declare its KV, or nothing is injected', () => {
   expect(line(checked(undefined, { missing: 'no cells over HTTP' }))).toBe(
     "undecided: the engine's cells cannot be read: no cells over HTTP",
   );
@@ -55,7 +55,7 @@ it('is undecided, by name, of cells out of reach, of an arm that does not say, a
   expect(cells(checkInput()).status).toBe('undecided');
 });
 
-it('nothing is called parity where noise is a tenth of what a planted shift does', () => {
+it('parity is undecided if noise reaches a tenth of the effect of a planted shift', () => {
   const parityAt = (largestDifference: number) => {
     const parity = { ...runProbes.parity, bitwiseEqual: false, largestDifference };
     return numericalParity(checkInput({ probes: { cells: sound, parity } })).status;

@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
+import { differsFromText, type ParitySelfTest } from '../../../store/records/parity-self-test.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { type Check, decided, sampledShare, undecided } from './check.ts';
 
@@ -45,10 +45,8 @@ export const cells: Check = ({ arms, answered, probes }) => {
 };
 
 function whyUnproven(arms: readonly ArmTraits[], unproven: readonly string[]): string {
-  const isExternal = (name: string): boolean => arms.find((arm) => arm.name === name)?.external === true;
-  const { true: external = [], false: others = [] } = Object.groupBy(unproven, (name) =>
-    isExternal(name) ? 'true' : 'false',
-  );
+  const external = unproven.filter((name) => arms.find((arm) => arm.name === name)?.external === true);
+  const others = unproven.filter((name) => !external.includes(name));
   const reasons = [
     [external, 'they were made elsewhere; their shape, numbers, positions and model are verified at each load'],
     [others, 'the traits of the arm do not say how its KV cache is made'],
@@ -63,12 +61,8 @@ function whyUnproven(arms: readonly ArmTraits[], unproven: readonly string[]): s
 type Tested = Exclude<CellsSelfTest, { readonly missing: string }>;
 
 /** Why comparing cells proves nothing for this model; null if it proves something. */
-function unsoundness({ oneBlock, shift }: Tested, { bitwiseEqual, largestDifference }: ParitySelfTest): string | null {
-  const differs = bitwiseEqual
-    ? oneBlock?.bitwiseEqual === false
-    : oneBlock !== null && oneBlock.largestDifference > 2 * largestDifference;
-  if (differs)
-    return `self-test: one joined block differs from the text by ${oneBlock!.largestDifference.toExponential(2)} in ln p`;
+function unsoundness({ oneBlock, shift }: Tested, parity: ParitySelfTest): string | null {
+  if (oneBlock !== null && differsFromText(oneBlock, parity)) return `self-test: ${oneBlockText(oneBlock)}`;
   if (shift !== null && !(shift <= SHIFT_BOUND)) {
     return `self-test: the engine's keys differ from RoPE as described by ${shift.toExponential(1)} of the largest key`;
   }

@@ -29,11 +29,11 @@ it.each<[Partial<ArmIsolation>, CheckResult['status']]>([
   [{ atOnce: { answers: 6, leaks: 0, lost: 0 } }, 'passed'],
   [{ reopened: { answers: 4, leaks: 1, reused: 0 } }, 'failed'],
   [{ reopened: { answers: 4, leaks: 0, reused: 1 } }, 'failed'],
-])('fails by a leak and by foreign KV, at once, one by one and in a new system: %j has %s', (changes, status) => {
+])('fails for leaks and KV of others, asked alone, concurrently or after reopening: %j gives %s', (changes, status) => {
   expect(among([{ ...scoped, ...changes }]).status).toBe(status);
 });
 
-it('says which arms leaked, and whether it took users who ask at one moment', () => {
+it('names the arms that leaked, and how users asked', () => {
   const leaks = { strangers: { answers: 50, leaks: 1 }, reopened: { answers: 4, leaks: 1, reused: 0 } };
   const atOnce = { ...scoped, arm: 'dki', atOnce: { answers: 6, leaks: 2 } };
   expect(among([atOnce, { ...scoped, arm: 'rag-cached', ...leaks }, scoped]).evidence).toContain(
@@ -41,14 +41,14 @@ it('says which arms leaked, and whether it took users who ask at one moment', ()
   );
 });
 
-it('fails where an arm that answers as the baseline tells owners less, and is undecided where no arm tells them', () => {
+it('fails if an arm that should equal the baseline tells owners less, and is undecided if no arm tells them', () => {
   const deaf = { ...scoped, arm: 'dki', owners: { answers: 25, right: 19 } };
   expect(among([scoped, deaf]).status).toBe('failed');
   expect(among([scoped, { ...deaf, mustHear: false }]).status).toBe('passed');
   expect(among([deaf]).status).toBe('undecided');
 });
 
-it('says which share of leaks it would have seen, and of users with the same memories', () => {
+it('states the share of leaking answers, and of users with the same memories, that it would have found', () => {
   const more = { ...scoped, arm: 'dki', atOnce: { answers: 6, leaks: 0, lost: 0 } };
   expect(among([scoped, more]).detects).toBe(
     'a leak in 5.8 % of answers with 95 % certainty, or in 1 of 5 users with the same memories',

@@ -32,7 +32,7 @@ function closed(
 const controls = (arms: readonly ArmTraits[], answered: readonly AnsweredTurn[], more: Partial<CheckInput> = {}) =>
   negativeControls(checkInput({ arms, answered, ...more }));
 
-it('pass where nobody answers, and fail where somebody does', () => {
+it('pass if no control answers, and fail if one does', () => {
   expect(line(controls([rag, none], closed('none', 40, 0)))).toMatch(
     /^passed: none 0\.0 % of 40 closed items, by chance 0\.0 \[0\.0, \d+\.\d\] \(golds of the same relation\)$/,
   );
@@ -55,7 +55,7 @@ it('state an excess that fails, also with two users', () => {
   expect([least - 1, least].map((right) => ofTwo(right).status)).toEqual(['passed', 'failed']);
 });
 
-it('forgive a guess that is as often right for other items, and fail for the same rate where it is not', () => {
+it('allow a guess that is as often right for other items, and fail for the same rate if it is not', () => {
   // "Oslo" to everybody is right for five of forty, and so it is for everybody else.
   const guess = controls([rag, none], closed('none', 80, 0, { answer: 'Oslo.' }), { metrics: byContains });
   expect(line(guess)).toMatch(/^passed: none 12\.5 %/);
@@ -63,7 +63,7 @@ it('forgive a guess that is as often right for other items, and fail for the sam
   expect(controls([rag, none], closed('none', 80, 20), { metrics: byContains }).status).toBe('failed');
 });
 
-it('forgive a guess at questions with few golds, and fail for as many right answers that are no guess', () => {
+it('allow a guess at questions with few golds, and fail for as many right answers that are no guess', () => {
   // "Two" is right for every second count.
   const counts = (right: number, answer: string) => [
     ...closed('none', 40, 0),
@@ -80,7 +80,7 @@ it('forgive a guess at questions with few golds, and fail for as many right answ
   expect(controls([rag, none], counts(20, ''), { metrics: byContains }).status).toBe('failed');
 });
 
-it('take golds of one relation, and say where they had to take others', () => {
+it('take golds of the same relation, and say where there were none', () => {
   const chance = (answered: readonly AnsweredTurn[]) =>
     controls([rag, none], answered, { metrics: byContains }).evidence;
   const tea = { answer: 'tea', relation: 'drink', values: drinks } as const;
@@ -98,7 +98,7 @@ it('judge by contains where the primary metric reads more than a text', () => {
   expect(line(controls([rag, none], closed('none', 40, 40), { metrics }))).toMatch(/^failed: .*, by contains$/);
 });
 
-it('are undecided by few closed items, by none that a donor was shown for, without controls and by random weights', () => {
+it('are undecided with few closed items, without shown donor memories, without controls, and for random weights', () => {
   expect(controls([rag, none], closed('none', 4, 4)).status).toBe('undecided');
   expect(controls([rag, none], closed('none', 5, 5)).status).toBe('failed');
   expect(controls([rag, none], closed('none', 5, 0)).detects).toMatch(/^40\.0 points above chance/);

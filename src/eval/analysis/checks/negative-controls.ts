@@ -136,7 +136,10 @@ function areApart(a: Golds, b: Golds): boolean {
   return !a.forms.some((one) => b.forms.some((other) => one.includes(other) || other.includes(one)));
 }
 
-/** Draws up to `MAX_PARTNERS` other items, also with the same gold; none if all have it, since chance and knowledge are the same then. */
+/**
+ * Draws up to `MAX_PARTNERS` other items, including some with the same gold; none if all items have that gold, since a
+ * right answer then shows no knowledge.
+ */
 function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom): readonly Golds[] {
   if (!pool.some((other) => areApart(own, other))) return [];
   const partners: Golds[] = [];

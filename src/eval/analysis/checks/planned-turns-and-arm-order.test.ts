@@ -27,7 +27,7 @@ it('fails for a row that is missing, and for one that is there twice', () => {
   expect(checked({ plan: { ...plan, repeats: 2 }, answered: turns }).status).toBe('failed');
 });
 
-it('counts on an arm that is given the evidence those items alone whose evidence is known', () => {
+it('expects only items with known evidence of an arm that retrieves the evidence', () => {
   const arms = [rag, dki, handmadeTraits('oracle', { retrieves: 'evidence' })];
   const answered = [...turns, ...[0, 1, 2].map((item) => changedTurn('oracle', {}, { itemId: `i-${item}` }))];
   expect(checked({ arms, answered, plan: { ...plan, withoutEvidence: 1 } }).status).toBe('passed');

@@ -24,7 +24,7 @@ it.each(['foreign', 'altered', 'missing', 'hidden', 'elsewhere', 'misplaced'] as
   },
 );
 
-it('fails for an arm that shows more or fewer than its reference, but for a gate that was given none', () => {
+it('fails for an arm that shows other memories than its reference, but not for a gated arm that was given none', () => {
   expect(ofDki({ facts: { memoryIds: ['m-1'] } }).status).toBe('failed');
   expect(ofDki({ facts: { memoryIds: ['m-2', 'm-1'] } }).status).toBe('passed');
   const none = { facts: { memoryIds: [] }, observed: { memories: { ...memories, given: 0, shown: 0 } } };
@@ -46,7 +46,7 @@ it.each([
   for (const list of refused) expect(check(list)).toMatch(/^failed: .*dki on i-1/);
 });
 
-it('is undecided of turns whose memories nobody compared', () => {
+it('is undecided if the memories of no turn were compared', () => {
   expect(sameMemories(checkInput()).status).toBe('undecided');
 });
 

@@ -23,7 +23,7 @@ const ALLOWED: Readonly<Record<NonNullable<ArmTraits['rewords']>, readonly Fault
 
 /** True for arms that must show the same memories as their reference: all retrieved ones that fit. */
 function showsAsReference({ retrieves, injects, reference, settings, rewords }: ArmTraits): boolean {
-  // Of shorter texts more fit.
+  // More memories fit if their texts are shorter.
   const sameSpace = settings.budget === undefined && rewords === undefined;
   return retrieves === 'retrieved' && injects !== 'preferences' && reference !== null && sameSpace;
 }

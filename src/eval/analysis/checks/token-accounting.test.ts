@@ -37,8 +37,8 @@ it.each<[string, Changes]>([
   ['tokens that select others, and that the meter did not see', { account: { selector } }],
   ['first layers that the meter did not see', { account: { selector: firstLayers } }],
   ['a cell less than an arm leaves', { tokens: { kvResident: 20 }, observed: { injectableCells: 21 } }],
-  ['cells that were to be evicted', { observed: { injectableCells: 20 } }],
-  ['first layers that are not owned up to', { tokens: { firstLayers: 4 } }],
+  ['cells that should have been evicted', { observed: { injectableCells: 20 } }],
+  ['first layers that the account leaves out', { tokens: { firstLayers: 4 } }],
   ['memories to inject and none injected', { account: { cache: 'bypass' } }],
 ])('fails for %s', (_, changes) => {
   expect(ofDki(changes)).toBe('failed');
@@ -52,7 +52,7 @@ it.each<[string, Changes]>([
   expect(ofDki(changes)).toBe('passed');
 });
 
-it('counts shared tokens in front of blocks, and what blocks saw, by what the arm says of them', () => {
+it('counts sink tokens, and the context of blocks, by the traits of the arm', () => {
   const made = (making: NonNullable<ArmTraits['making']>, changes: Changes) =>
     checked({ arms: [rag, { ...dki, making }], answered: bothTwice(changes) }).status;
   const withSinks = (kept: number, filled = kept): Changes => ({
@@ -81,7 +81,7 @@ it('is undecided without an arm that injects, or a memory to inject', () => {
   expect(ofDki({ observed: { injectableMemories: 0 } })).toBe('undecided');
 });
 
-it('fails where the books of the whole run do not close', () => {
+it('fails if turns do not add up to the total of the engine', () => {
   const closed = { warmUp: 9, turns: 2 * 43 + 2 * 12, prepared: 5, scoring: 30, checks: 40, measure: 0, unbooked: 0 };
   const books = (evaluatedTokens: typeof closed | null, items = 2) => {
     const plan = { items, withoutEvidence: 0, repeats: 1 };

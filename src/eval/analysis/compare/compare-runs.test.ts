@@ -51,7 +51,7 @@ describe('differences', () => {
     expect(found(compared({ turns: bad }, { turns: good }), 'oracle', 'taskSuccess')).toMatchObject(lost);
   });
 
-  test('runs that gave the same from the same bits are identical', () => {
+  test('runs with the same answers from the same bits are identical', () => {
     const verdict = (more: Partial<HandmadeTurn> = {}) => {
       const comparison = compared({ turns: turnsOf('oracle', [3]) }, { turns: turnsOf('oracle', [3], more) });
       return found(comparison, 'oracle', 'exactMatch');
@@ -145,14 +145,14 @@ describe('obstacles to a comparison', () => {
     expect(() => compared(a, b)).toThrow(`runs "first" and "second" ${problem}`);
   });
 
-  test('other data and models are compared by force: then golds that differ are counted', () => {
+  test('with --force, other data and models are compared, and differing golds are counted', () => {
     const other = { turns: turnsOf('oracle', [], { gold: 'Oslo' }), datasetSha256: 'f'.repeat(64), modelName: 'large' };
     const { forced, notes } = compared({ turns }, other, { force: true });
     expect(forced.map(({ what }) => what)).toEqual(['data set', 'model']);
     expect(notes).toEqual(['oracle: 24 items have the same id but different golds']);
   });
 
-  test('settings that differ, items of one run alone, and failed turns are said', () => {
+  test('differing settings, unmatched items and failed turns are reported', () => {
     const some = turns.slice(0, 12).map((turn, index) => (index === 0 ? { ...turn, error: 'no cell left' } : turn));
     const { settings, notes, b } = compared(
       { turns, settings: { topK: 5, reserve: 64 } },

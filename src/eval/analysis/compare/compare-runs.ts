@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { readStoredTurns } from '../results-from-stored-turns.ts';
 import { metricDeclaration } from '../../../store/records/run-description.ts';
 import type { Turns } from '../turns-by-arm.ts';
-import { runToCompare, type RunToCompare, type RunAndTurns } from './run-to-compare.ts';
+import { runToCompare, type RunToCompare } from './run-to-compare.ts';
 import { type ArmPair, armPairs } from './arm-pairs.ts';
 import { differentMachines, differentSettings, differentSubjects } from './setup-differences.ts';
 import { metricDifferences } from './metric-differences.ts';
@@ -12,7 +12,7 @@ import { mean } from '../statistics/observations.ts';
 
 export type RunSummary = ReturnType<typeof summary>;
 
-export type RunsComparison = ReturnType<typeof compareRuns>;
+export type RunsComparison = ReturnType<typeof compareStoredRuns>;
 
 export interface ComparisonOptions {
   /** `rag`: in both runs; `rag/dki`: rag of the first with dki of the second. Default: all arms that both runs have. */
@@ -61,10 +61,14 @@ function requireComparable(a: RunToCompare, b: RunToCompare, force: boolean): vo
   throw new BenchError('bad-option', message, 'compare runs of the same data and models, or add --force');
 }
 
-/** Compares two runs item by item. @throws BenchError `bad-option` if not comparable, `not-found` for an arm */
-export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: ComparisonOptions) {
-  const { arms, force, seed, margin } = options;
-  const [a, b] = [runToCompare(first), runToCompare(second)];
+/** Compares two stored runs item by item. @throws BenchError `bad-option` if not comparable, `not-found` for an arm */
+export function compareStoredRuns(
+  database: BenchDatabase,
+  runs: { readonly a: RunRecord; readonly b: RunRecord },
+  { arms, force, seed, margin }: ComparisonOptions,
+) {
+  const read = (run: RunRecord) => runToCompare(run, readStoredTurns(database, run.id));
+  const [a, b] = [read(runs.a), read(runs.b)];
   requireComparable(a, b, force);
   const pairs = armPairs(a, b, arms);
   if (pairs.every((pair) => matchItems(a, b, pair).common === 0)) {
@@ -134,14 +138,4 @@ function armFlips(a: RunToCompare, b: RunToCompare, arms: ArmPair) {
   }
   const wins = items.filter(({ outcome }) => outcome === 'won').length;
   return { arms, wins, losses: items.length - wins, ties, items };
-}
-
-/** Compares stored run `a` with stored run `b`, item by item. @throws BenchError as `compareRuns` */
-export function compareStoredRuns(
-  database: BenchDatabase,
-  runs: { readonly a: RunRecord; readonly b: RunRecord },
-  options: ComparisonOptions,
-): RunsComparison {
-  const read = (run: RunRecord) => ({ run, turns: readStoredTurns(database, run.id) });
-  return compareRuns(read(runs.a), read(runs.b), options);
 }

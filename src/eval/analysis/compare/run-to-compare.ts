@@ -7,13 +7,8 @@ import { withholdsTexts } from '../text-restrictions.ts';
 import { splitByCache } from '../summary/cache-split.ts';
 import { unknownQuality } from '../unknown-quality.ts';
 
-export interface RunAndTurns {
-  readonly run: RunRecord;
-  readonly turns: RunTurns;
-}
-
 /** Prepares a run for a comparison; of an unfinished run, the turns that it has. */
-export function runToCompare({ run, turns }: RunAndTurns) {
+export function runToCompare(run: RunRecord, turns: RunTurns) {
   const { arms, armsNotRun, settings, metricsVersion = 1 } = run.plan;
   const { probes } = run;
   const metrics = metricsOfRun({ dataset: run.dataset, ...run.plan });

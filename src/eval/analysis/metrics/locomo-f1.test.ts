@@ -51,7 +51,7 @@ describe('the score of a turn', () => {
       version: 2,
     });
 
-  test('is LoCoMo\u2019s where the data name it, of absent items too, and decides; of other data it is null', () => {
+  test('is LoCoMo\u2019s if the data name it, also for absent items, and decides; null for other data', () => {
     expect(scored('boat', {}, 'locomoF1')).toMatchObject({ locomoF1: 0.5, taskSuccess: 0.5, abstention: null });
     const absent = { answer: null, evidence: [], category: 'adversarial' };
     expect(scored('Not mentioned.', absent, 'locomoF1')).toMatchObject({ locomoF1: 1, taskSuccess: 1 });

@@ -12,12 +12,12 @@ it('judges by exact match where the data name nothing, else by what they name', 
   expect(() => metricsOfRun({ dataset: { primaryMetric: 'gone' } })).toThrow('gone, is unknown');
 });
 
-it('says what is right by contains where the primary metric is no share', () => {
+it('decides by contains what is right if the primary metric is no share', () => {
   const success = (primaryMetric: string) => successMetric(metricsOfRun({ dataset: { primaryMetric } })).name;
   expect([success('tokenF1'), success('goldLogProb')]).toEqual(['tokenF1', 'contains']);
 });
 
-it('refuses a primary metric that there is not, with the name that was meant', () => {
+it('refuses an unknown primary metric, and suggests a name', () => {
   expect(() => requirePrimary('contians', [], 'facts-en')).toThrow(
     /facts-en: primaryMetric "contians".*did you mean "?contains/,
   );
@@ -25,7 +25,7 @@ it('refuses a primary metric that there is not, with the name that was meant', (
   expect(() => requirePrimary('words', [declared], 'd')).not.toThrow();
 });
 
-it('gives the log-probability of the gold a token, of answerable items alone', () => {
+it('gives the log-probability per token of the gold, for answerable items only', () => {
   const { primary } = metricsOfRun({ dataset: { primaryMetric: 'goldLogProb' } });
   const goldTokens = [-1, -3].map((logProbability) => ({ token: '', logProbability }));
   const observed = { goldLogProbability: -4, goldTokens };

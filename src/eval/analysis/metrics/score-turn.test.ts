@@ -97,7 +97,7 @@ test('an item that its history answers needs no memory', () => {
   expect(scores).toMatchObject({ failedStage: null, evidenceRank: null, exactMatch: 1 });
 });
 
-test('the same words are cut and judged by the language profile of the user who asks', () => {
+test('answers are split and judged by the language profile of the user', () => {
   const chinese = { unknownAnswer: '我不知道。', language: 'zh' } as const;
   const asked = { ...item, query: '门的密码是什么？', answer: '４８２１', superseded: [] };
   const of = (answer: string, languageProfile: typeof chinese | typeof dataset, gold: string | null = '４８２１') =>

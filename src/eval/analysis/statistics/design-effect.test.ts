@@ -10,7 +10,7 @@ const users = (...right: readonly number[]) =>
     ),
   );
 
-test('nears the size of users who agree within and differ between, and is 1 where these do not differ', () => {
+test('nears the items per user if only users differ, and is 1 if they do not', () => {
   const alternating = Array.from({ length: 40 }, (_, user) => (user % 2) * 4);
   expect(designEffect([users(...alternating)])).toBeCloseTo(4, 0);
   expect(designEffect([users(...alternating.map(() => 2))])).toBe(1);
@@ -41,7 +41,7 @@ test('of pairs it is that of the values or of the differences, whichever is larg
   expect(pairedDesignEffect([values, values], [clustered])).toBeGreaterThan(2);
 });
 
-test('one item a user has no design', () => {
+test('is 1 with one item per user', () => {
   const three = [0, 1, 1].map((value, user) => ({ userId: `u${user}`, value }));
   expect(designEffect([unitTotals(three)])).toBe(1);
 });

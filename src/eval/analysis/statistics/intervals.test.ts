@@ -44,11 +44,11 @@ test('one score of three quarters among right answers makes an arm hardly surer 
   expect(partly!.low).toBeLessThan(right!.low + 0.02);
 });
 
-test('one answer bounds nothing but what a share is', () => {
+test('one answer leaves all shares from 0 to 1', () => {
   expect(shareInterval(of(1, 1, () => 1))).toEqual({ low: 0, high: 1 });
 });
 
-test('of no successes, or of nothing else, there is the closed form 1 − 0.025^(1/20)', () => {
+test('has the closed form 1 − 0.025^(1/20) for no successes, or nothing else', () => {
   expect(clopperPearson(0, 20)).toEqual({ low: 0, high: expect.closeTo(0.16843, 5) });
   expect(clopperPearson(20, 20)).toEqual({ low: expect.closeTo(0.83157, 5), high: 1 });
 });
@@ -60,7 +60,7 @@ test('bounds are where the binomial tails are 2.5 %, for fractional n too', () =
   expect(incompleteBeta(high, successes + 1, n - successes)).toBeCloseTo(0.975, 8);
 });
 
-test('refuses what is no proportion', () => {
+test('refuses numbers that make no proportion', () => {
   expect(() => clopperPearson(3, 2)).toThrow(/3 in 2/);
   expect(() => clopperPearson(0, 0)).toThrow(RangeError);
 });
@@ -91,7 +91,7 @@ test('does not depend on the order of rows', () => {
   expect(unitTotals([...rows].reverse()).sums).toEqual(unitTotals(rows).sums);
 });
 
-test('of one user the questions are drawn; of one question nothing is known', () => {
+test('with one user, questions are the units; with one question, nothing is bounded', () => {
   const alone = [1, 2, 3, 6].map((value) => ({ userId: 'u', value }));
   expect(clusteredMean(unitTotals(alone))).toMatchObject({ units: 4, items: 4 });
   expect(meanInterval(unitTotals(alone))).toEqual(meanInterval(unitTotals(items(once))));

@@ -27,7 +27,7 @@ test('162 ties have a narrower interval than one win and one loss, and these tha
   expect(six).toBeGreaterThan(two);
 });
 
-test('all tied refutes a loss of the margin only with items enough', () => {
+test('ties alone refute a loss of the margin only with enough items', () => {
   const tied = (items: number) =>
     Array.from({ length: items }, (_, index) => ({ userId: `u${index % 40}`, a: 1, b: 1 }));
   expect(shareDifference(pairedTotals(tied(160)), 1).pAbove(-0.02)).toBeGreaterThan(0.025);

@@ -55,9 +55,14 @@ export function asDifference(
   return direction === 'higher' ? { delta, low, high } : { delta: -delta, low: -high, high: -low };
 }
 
-/** Mean and 95 % interval of a difference of scores from 0 to 1 between two arms. */
+/** Mean and 95 % interval of the difference a − b of one metric between two arms. */
+export function pairedDelta(pairs: readonly Pair[], metric: Direction & Pick<MetricDeclaration, 'unit'>): Delta {
+  return asDifference(gain(pairs, metric, pooledEffect([pairs])), metric);
+}
+
+/** `pairedDelta` of scores from 0 to 1. */
 export function shareGain(pairs: readonly Pair[]): Delta {
-  return asDifference(gain(pairs, { unit: '%', direction: 'higher' }, pooledEffect([pairs])), { direction: 'higher' });
+  return pairedDelta(pairs, { unit: '%', direction: 'higher' });
 }
 
 interface TestedArm {

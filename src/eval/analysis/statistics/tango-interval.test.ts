@@ -26,6 +26,6 @@ test('its bounds are the differences whose score is z, and the other arm mirrors
   );
 });
 
-test('a difference beyond all proportions is out of the question', () => {
+test('an impossible difference has an infinite score', () => {
   expect(tangoScore({ pairs: 40, wins: 0, losses: 2 }, -1.5)).toBe(Infinity);
 });

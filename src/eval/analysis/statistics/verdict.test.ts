@@ -35,13 +35,13 @@ test('arms that no test was planned for are in no family, and are not judged', (
   ]);
 });
 
-test('fewer than ten users give no verdict, but bits that are the same', () => {
+test('fewer than ten users give no verdict other than identical', () => {
   const few = { users: 9, gain: gain(0, 0.001) };
   expect(verdicts(member(few), member({ ...few, identical: true }))).toEqual(['too few users', 'identical']);
   expect(verdicts(member({ ...few, users: 10 }))).toEqual(['kept']);
 });
 
-test('undecided names the items that would decide, where there is such a number', () => {
+test('undecided names the number of items that would decide, if there is one', () => {
   expect(judgeFamily([member({})], 0.02)[0]!.neededItems).toBeGreaterThan(400);
   expect(judgeFamily([member({ gain: { ...gain(-0.1, 1) } })], 0.02)[0]!.neededItems).toBeUndefined();
 });

@@ -12,7 +12,7 @@ test('pays once the savings of later turns have paid for the first, and never wh
   expect(payback(about(10, 0), about(0, 0))).toEqual({ turn: null, low: null, high: null });
 });
 
-test('its interval widens with what users differ, to never where they may not save at all', () => {
+test('its interval widens as users differ, up to never if they may save nothing', () => {
   const some = payback(about(9.99, 1.5), about(-5, 1));
   expect(some.turn).toBe(3);
   expect(some.low).toBeLessThan(3);
@@ -27,7 +27,7 @@ test('a cost and a saving of the same users cancel what these share', () => {
   expect(payback(cost, about(-5, 1)).high).toBeGreaterThan(3);
 });
 
-test('of one user the items are drawn', () => {
+test('with one user, items are the units', () => {
   const alone = (mean: number, spread: number) => about(mean, spread).map(({ value }) => ({ userId: 'u', value }));
   const { low, high } = payback(alone(10, 0.5), alone(-5, 0.4));
   expect(low).toBeLessThanOrEqual(3);

@@ -1,6 +1,6 @@
 import type { ConditionResults } from '../../../store/records/run-results.ts';
-import type { AnsweredResult, FailedTurn } from '../../../store/records/turn-record.ts';
-import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import { type RunTurns, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { type DesignEffects, qualityEstimates } from './metric-estimates.ts';
 import { latency, meanOver, phaseMeans, tokenMeans } from './cost-means.ts';
@@ -32,7 +32,7 @@ function measured(turns: Turns, metrics: RunMetrics, effects: DesignEffects) {
 
 /** Results by arm and ascending condition of the data, over all items and by place of the evidence. */
 export function conditionResults(
-  { answered, failed }: { readonly answered: Turns; readonly failed: readonly FailedTurn[] },
+  { answered, failed }: RunTurns,
   arms: readonly string[],
   metrics: RunMetrics,
   effects: DesignEffects,

@@ -12,7 +12,7 @@ import { signFlipP } from '../statistics/sign-flip.ts';
 import { type ArmsByRole, armsByRole } from './arms-by-role.ts';
 import type { CacheSplit } from './cache-split.ts';
 import { type DesignEffects, estimateMetric } from './metric-estimates.ts';
-import { asDifference, gain, pooledEffect, tally } from '../statistics/paired-quality.ts';
+import { asDifference, gain, pairedDelta, pooledEffect, tally } from '../statistics/paired-quality.ts';
 
 type AgainstRandom = NonNullable<MethodResults['againstRandom']>;
 
@@ -133,7 +133,7 @@ function byRank(metric: MetricDefinition, effects: DesignEffects, turns: Turns, 
     if (quality === null) return [];
     const pairs = pairItems(perItem(own, metric.of), perItem(baseline.filter(hasRank), metric.of));
     if (pairs.length === 0) return [{ rank, quality, difference: null }];
-    const difference = asDifference(gain(pairs, metric, pooledEffect([pairs])), metric);
+    const difference = pairedDelta(pairs, metric);
     return [{ rank, quality, difference: { ...difference, n: pairs.length, users: countUsers(pairs) } }];
   });
 }

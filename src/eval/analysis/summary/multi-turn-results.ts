@@ -4,7 +4,7 @@ import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { countUsers, mean, type Pair, perItem } from '../statistics/observations.ts';
-import { asDifference, gain, pooledEffect } from '../statistics/paired-quality.ts';
+import { pairedDelta } from '../statistics/paired-quality.ts';
 import { memoryBytes } from './kv-method-results.ts';
 
 /** What each arm keeps of one context over its turns, and the change from the first turn to the last. */
@@ -41,6 +41,5 @@ function change(turns: Turns, metric: MetricDefinition, { first, last }: Record<
     return b === undefined ? [] : [{ userId, a: value, b }];
   });
   if (first >= last || pairs.length === 0) return null;
-  const difference = asDifference(gain(pairs, metric, pooledEffect([pairs])), metric);
-  return { ...difference, n: pairs.length, users: countUsers(pairs) };
+  return { ...pairedDelta(pairs, metric), n: pairs.length, users: countUsers(pairs) };
 }
