@@ -72,7 +72,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Z}]/gu;
 
-/** Formats `: did you mean NAME?`, or names the invisible characters that make the difference; empty if no known name is similar. */
+/** Formats `: did you mean NAME?`, or names the invisible characters that differ; empty if no known name is similar. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
   if (nearest === undefined) return '';
@@ -83,7 +83,10 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return `: ${nearest} looks the same except for invisible characters (${characters.join(', ')})`;
 }
 
-/** An error about an unknown name, which suggests the nearest known one and lists the first of them. @param what such as `run "a" has no arm` */
+/**
+ * An error about an unknown name, which suggests the nearest known one and lists the first of them.
+ * @param what such as `run "a" has no arm`
+ */
 export function unknownNameError(what: string, name: string, known: readonly string[]): BenchError {
   const others = known.length > 8 ? `, and ${known.length - 8} more` : '';
   const hint = known.length === 0 ? 'it has none' : `it has ${known.slice(0, 8).join(', ')}${others}`;

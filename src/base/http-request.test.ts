@@ -38,7 +38,7 @@ test('ends a request to a server that sends nothing', async () => {
   expect(timeout.isReached).toBe(true);
 });
 
-test('tells the caller who cancels from the time-out, and a refused connection by its code', async () => {
+test('distinguishes cancellation from the time-out, and names a refused connection by its code', async () => {
   const cancel = AbortSignal.abort(new Error('enough'));
   using timeout = new IdleTimeout(1000, cancel);
   await expect(request('http://127.0.0.1:1/', {}, timeout)).rejects.toThrow('enough');

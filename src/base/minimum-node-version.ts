@@ -5,7 +5,7 @@ import { packageJson } from './package-json.ts';
 export const minimumNodeVersion = packageJson.engines.node.slice('>='.length);
 
 /**
- * Throws on an older Node, which native addons of this program would crash without a message.
+ * Throws on an older Node, on which native addons crash without a message.
  * @param version without the `v` @throws BenchError `unsupported`
  */
 export function requireMinimumNode(version = process.versions.node): void {

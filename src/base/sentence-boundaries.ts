@@ -43,10 +43,11 @@ const COURTESIES =
   /^(?:[^\p{L}\p{N}]*(?:sure(?: thing)?|of course|certainly|absolutely|okay|ok|great question|(?:hello|hi|hey)(?: there| \p{Lu}\p{L}+)?|(?:i['’]?m |i am )?(?:so |very )?sorry|i apologi[sz]e|好的?|当然(?:可以)?|没问题|[你您]好|(?:很|非常)?抱歉|对不起|不好意思)[!.。！]+(?=\s|\p{Script=Han}))+/iu;
 
 /**
- * The index after the first sentence of an English or Chinese text, found by rules. Undefined if there is no second sentence, or
- * if only later text can tell. A sentence ends at a line break, except after a colon or comma; after `。`, `！` and `？` as soon as
- * something else follows; and after `.`, `!` and `?` before white space, but not after an opening courtesy ("Sure!"). The points of `Dr.`, `e.g.` and `4.5` never end one; those of
- * `J.`, `U.S.`, `a.m.`, `Inc.`, `…` and list numbers do only if the next word begins a sentence.
+ * The index after the first sentence of an English or Chinese text, found by rules. Undefined if there is no second
+ * sentence, or if only later text can tell. A sentence ends at a line break, except after a colon or comma; after `。`, `！`
+ * and `？` as soon as something else follows; and after `.`, `!` and `?` before white space, but not after an opening
+ * courtesy ("Sure!"). The points of `Dr.`, `e.g.` and `4.5` never end one; those of `J.`, `U.S.`, `a.m.`, `Inc.`, `…` and
+ * list numbers do only if the next word begins a sentence.
  *
  * @param isWhole no text will be appended, so that the last word is complete
  */
@@ -131,7 +132,10 @@ function beginsSentence(behind: string, isWhole: boolean): boolean | undefined {
   return HAN.test(word) || (CAPITAL.test(word) && STARTERS.has(word.toLowerCase()) && following !== '.');
 }
 
-/** Before a point, a `title` never ends the sentence, a `short` form may, and any other `word` does. @param before text up to the point */
+/**
+ * The kind of word before a point: a `title` never ends the sentence, a `short` form may, and any other `word` does.
+ * @param before text up to the point
+ */
 function lastWordKind(before: string): 'title' | 'short' | 'word' {
   const word = LAST_WORD.exec(before)![0];
   if (NEVER_LAST.has(word)) return 'title';

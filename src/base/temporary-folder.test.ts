@@ -59,7 +59,7 @@ test('a new folder deletes folders of killed processes, and none of a running pr
   await living.ended;
 });
 
-test('reports that no folder can be made', () => {
+test('reports that no folder can be created', () => {
   vi.stubEnv('TMPDIR', temporary.file('none'));
   expect(() => new TemporaryFolder()).toThrow(expect.objectContaining({ code: 'disk' }));
 });

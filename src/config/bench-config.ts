@@ -43,7 +43,7 @@ export const replayNames = ['timestamps', 'think-time'] as const;
 export const onOff = ['off', 'on'] as const;
 
 /** Indexes of pgvector: IVFFlat searching all lists (exact), IVFFlat searching one list, and HNSW. */
-export const coldIndexNames = ['ivfflat', 'ivfflat-approximate', 'hnsw'] as const;
+const coldIndexNames = ['ivfflat', 'ivfflat-approximate', 'hnsw'] as const;
 export type ColdIndexName = (typeof coldIndexNames)[number];
 
 /** Options that only some engines have: each adapter lists its own. */
@@ -76,7 +76,7 @@ export const randomModelPrefix = 'random:';
 const questions = {
   suite: describe(z.preprocess(commaSeparated, z.array(z.enum([...suiteNames, 'all'])).min(1)), {
     value: '<names>',
-    help: 'suites to run, comma-separated, or "all" (all but length and edit)',
+    help: `suites to run, comma-separated, or "all" (all but ${suitesByNameOnly.join(', ')})`,
     allowed: 'comma-separated names',
     names: { kind: 'suite', known: [...suiteNames, 'all'] },
   }).default(['main']),

@@ -87,7 +87,7 @@ const conflicts: readonly (Readonly<Record<'message' | 'hint', string>> & {
   },
 ];
 
-/** Checks that all options have an effect and fit together. @throws BenchError `bad-option` for one that does not */
+/** Checks options by the rules and conflicts above. @throws BenchError `bad-option` for one without effect or in conflict */
 export function checkOptionConflicts(config: Options, given: GivenOptions): void {
   for (const { options, isUnused, hint } of rules) {
     const unused = options.map((key) => given.get(key)).find((option) => option !== undefined);

@@ -23,7 +23,7 @@ export function dataFilePaths(given: string): string[] {
 
 const badOption = (message: string, hint: string): BenchError => new BenchError('bad-option', message, hint);
 
-/** The paths of `--data-file` by set. A path without a name is of the only public set in `--dataset`. */
+/** The paths of `--data-file` by set. A path without a name belongs to the only public set in `--dataset`. */
 function givenFiles(given: string | Readonly<Record<string, string>>, named: readonly string[]): Map<string, string> {
   const files = typeof given === 'string' ? namedFiles(given) : new Map(Object.entries(given));
   const [only, ...others] = named;

@@ -18,6 +18,6 @@ test.each([
   'semantic=NaN',
 ])('no weights: %j', (text) => expect(parseSalienceWeights(text)).toBeUndefined());
 
-test('are written as they are read', () => {
+test('are read as they were written', () => {
   expect(parseSalienceWeights(writeSalienceWeights(defaultWeights))).toEqual(defaultWeights);
 });

@@ -38,6 +38,6 @@ test.each([
   expect(isAbstention(answer, '我不知道。', 'zh')).toBe(abstains);
 });
 
-test('an abstention in the words of the data set', () => {
+test('recognises an abstention in the words of the data set', () => {
   expect(isAbstention('Ask Bob', 'Ask Bob.', 'en')).toBe(true);
 });

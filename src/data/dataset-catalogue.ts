@@ -11,7 +11,7 @@ import type { WrittenRecord } from './record-schemas.ts';
 /** A public data set, whose file users download: what it is, its licence, and where the file is. */
 export type PublicDatasetEntry = ReturnType<typeof publicDatasets>[number];
 
-/** A data set known by name, as `list datasets` shows it: shipped, generated from a seed, or both. `dataset-source.ts` opens one. */
+/** A data set known by name, as `list datasets` shows it: shipped, generated from a seed, or both. */
 export interface CatalogueEntry {
   readonly name: string;
   readonly ships: boolean;

@@ -49,7 +49,7 @@ describe('a public data set', () => {
     expect(server.requests).toHaveLength(length);
   });
 
-  it('goes on in the next call where ^C ended the first', async () => {
+  it('continues in the next call after ^C', async () => {
     server.faults = { hangsAfterBytes: 30_000 };
     const stop = new AbortController();
     const onProgress = ({ doneBytes }: DownloadProgress) => doneBytes >= 20_000 && stop.abort(new Error('enough'));
@@ -73,7 +73,7 @@ describe('a public data set', () => {
     expect(kept()).toEqual(['musique-s.json.sha256']);
   });
 
-  it('that is something else leaves nothing behind', async () => {
+  it('that is something else is refused, and leaves nothing behind', async () => {
     await using page = await HubServer.start({ [name]: Buffer.from('<html>Not found</html>') });
     const none = /data\.json: the file is not musique-s: .*is not JSON/;
     await expectFailure(fetchDataset(offer(page)), 'bad-data', none);

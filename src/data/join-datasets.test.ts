@@ -23,12 +23,12 @@ function placed(name: string, userIds: readonly string[], change: Change = () =>
 
 const join = (...parts: Parameters<typeof joinDatasets>[0]) => joinDatasets(parts);
 
-test('one data set stays what it is', () => {
+test('a single data set keeps its name and hash', () => {
   const one = placed('recall-en', ['u1', 'u2']);
   expect(joinDatasets([one])).toEqual({ name: 'recall-en', sha256: one.dataset.sha256, parts: [one.dataset] });
 });
 
-test('several have their names together, in order, and a hash that depends on each and on the order', () => {
+test('several have a joined name, and a hash that depends on each and on the order', () => {
   const [a, b, c] = [placed('a', ['u1']), placed('b', ['v1']), placed('b', ['w1'])];
   const joined = joinDatasets([a, b]);
   expect(joined.name).toBe('a+b');
@@ -41,13 +41,13 @@ test.each([
   ['user', 'u2', () => ({})],
   ['item', 'u2-q', (one: DatasetUser) => ({ userId: `other-${one.userId}`, memories: [] })],
   ['memory', 'u2-m', (one: DatasetUser) => ({ userId: `other-${one.userId}`, items: [] })],
-])('an id of a %s that two of them have is named with both files', async (what, id, changes) => {
+])('refuses an id of a %s that two of them share, naming both files', async (what, id, changes) => {
   const refused = () => join(placed('a', ['u1', 'u2']), placed('c', ['w1']), placed('b', ['u2'], changes));
   const hint = 'give them different ids, or run them one at a time';
   await expectFailure(refused, 'bad-data', `a.jsonl and b.jsonl both have ${what} "${id}"`, hint);
 });
 
-test('a conversation is one of one data set: its session is found again by its name', async () => {
+test('refuses a conversation that two share, since its session is found by its name', async () => {
   const talking = (one: DatasetUser) => ({ items: one.items.map((item) => ({ ...item, conversation: 'talk' })) });
   const refused = () => join(placed('a', ['u1'], talking), placed('b', ['v1'], talking));
   await expectFailure(refused, 'bad-data', 'a.jsonl and b.jsonl both have conversation "talk"');

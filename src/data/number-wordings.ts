@@ -25,7 +25,7 @@ const HAN_NUMERAL = '[零〇一二两兩三四五六七八九十百千]';
 function fromHan(numeral: string): string {
   const powers: Readonly<Record<string, number>> = { 十: 10, 百: 100, 千: 1000 };
   let [sum, digits] = [0, ''];
-  for (const character of numeral.replace(/[两兩]/u, '二').replaceAll('〇', '零')) {
+  for (const character of numeral.replaceAll(/[两兩]/gu, '二').replaceAll('〇', '零')) {
     const power = powers[character];
     if (power === undefined) digits += String(HAN_DIGITS.indexOf(character));
     else [sum, digits] = [sum + Number(digits === '' ? 1 : digits) * power, ''];

@@ -59,7 +59,7 @@ test('the first record describes the whole; the hash is of the bytes', async () 
   expect(dataset.sha256).toBe(createHash('sha256').update(text).digest('hex'));
 });
 
-test('a file says what it is, and users and items may have languages of their own', async () => {
+test('a file declares itself, and users and items may have their own languages', async () => {
   const declared = { primaryMetric: 'contains', split: 'test', licence: 'CC0', note: 'made by hand' } as const;
   const of = (id: string, userId: string, more: object = {}) => item(id, { userId, ...more });
   const dataset = await readDataset(

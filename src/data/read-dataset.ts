@@ -10,7 +10,8 @@ import { byAge } from './visible-memories.ts';
 import { resolveUserLanguage, type UserLanguage } from './user-language.ts';
 
 /**
- * Reads a data set in JSON Lines: an optional `dataset` record first, then `memory` and `item` records in any order. No text is used as a path or a command.
+ * Reads a data set in JSON Lines: an optional `dataset` record first, then `memory` and `item` records in any order. No
+ * text is used as a path or a command.
  * @throws BenchError `not-found` for a missing file, `bad-data` for the first other problem, naming file, line and field
  *
  * @example

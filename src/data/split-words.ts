@@ -45,7 +45,7 @@ export const unspacedCharacter =
   /(?=\p{L})[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
 const HAN = /\p{Script=Han}/gu;
 
-function plainOne(text: string): string {
+function plainVersion1(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()
@@ -100,7 +100,7 @@ function cut(form: string, pattern: RegExp, language: Language): Word[] {
 
 /** Splits words as metrics version 1 did: symbols are never part of a word. */
 export const splitWordsVersion1: SplitWords = (text, language) => {
-  const form = plainOne(text);
+  const form = plainVersion1(text);
   return cut(language === 'zh' ? form.replaceAll(HAN, ' $& ') : form, RUN, language);
 };
 

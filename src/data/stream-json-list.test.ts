@@ -71,7 +71,8 @@ test.each([
   ['an open text', '["a', 'is not JSON: it ends in the middle'],
   ['an element that is none', '[{"a":1},{"b"}]', /is not JSON: .* in \[1\]$/],
   ['a line that is no object', '{"a":1}\n{"b"}', /is not JSON: .* in line 2$/],
-  ['a list behind the list', '[1][2]', /is not JSON: .* in \[1\]$/],
+  ['a list behind the list', '[1][2]', 'is not JSON: text follows the list'],
+  ['text behind the list', '[1] x', 'is not JSON: text follows the list'],
   ['Latin-1', Buffer.from('["caf\xe9"]', 'latin1'), 'is not UTF-8'],
 ])('bad data: %s', async (_, content, message) => {
   await expect(elementsOf(content)).rejects.toThrow(message);

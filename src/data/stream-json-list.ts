@@ -23,8 +23,9 @@ interface ElementText {
 }
 
 /**
- * Splits a JSON text into the elements of its outermost list, or into its objects, without parsing them. Any other value is one element.
- * @throws RangeError for a text that ends within a value, and for an element of over 100 MB
+ * Splits a JSON text into the elements of its outermost list, or into its objects, without parsing them. Any other value
+ * is one element.
+ * @throws RangeError for a text that ends within a value or goes on after the list, and for an element of over 100 MB
  */
 async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<ElementText> {
   let element = '';
@@ -55,6 +56,7 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<Elem
     let start = 0;
     for (let at = 0; at < piece.length; at++) {
       const character = piece[at]!;
+      if (isList === true && depth === 0 && character.trim() !== '') throw new RangeError('text follows the list');
       if (isList === undefined && character.trim() !== '') {
         isList = character === '[';
         if (isList) start = at + 1;
@@ -73,7 +75,8 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<Elem
 }
 
 /**
- * Streams the elements of a file: one JSON list, or JSON objects one after the other, as in JSON Lines; any other JSON value is one element.
+ * Streams the elements of a file: one JSON list, or JSON objects one after the other, as in JSON Lines; any other JSON
+ * value is one element.
  * @param what hint on the shape of the file: `a LoCoMo file is one JSON list of conversations`
  * @throws BenchError while iterating: `not-found` for a missing file, `bad-data` for one that is not UTF-8 or not JSON
  */

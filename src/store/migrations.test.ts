@@ -77,7 +77,7 @@ test('every turn of a database of version 0.1.0 keeps every field', () => {
   expect(shown).toEqual(releasedRows.map(({ disagreeing: _, run_id: __, ...row }) => row));
 });
 
-test('memories, token texts and messages of version 0.1.0 are there', () => {
+test('memories, token texts and messages of version 0.1.0 are kept', () => {
   copyFileSync(release, path);
   const counted = ['memories', 'token_pieces', 'conversations', 'sessions', 'audit_logs', 'run_users'];
   const count = () => counted.map((table) => rowsOf(path, `SELECT count(*) AS n FROM ${table}`)[0]!['n']);
@@ -113,7 +113,7 @@ function storeOlder(version: number): void {
   client.close();
 }
 
-test.each([4, 5, 6, 7, 8, 9, 10, 11])('a database of schema %i gets that of today and loses nothing', (version) => {
+test.each([4, 5, 6, 7, 8, 9, 10, 11])('a database of schema %i is upgraded without loss', (version) => {
   storeOlder(version);
   using database = openDatabase({ path });
   const [run] = new RunRepository(database).list();
@@ -130,7 +130,7 @@ test.each([4, 5, 6, 7, 8, 9, 10, 11])('a database of schema %i gets that of toda
   ]);
 });
 
-test('answers of the class that was called stale are of the class superseded', () => {
+test('answers of the former class stale get the class superseded', () => {
   storeOlder(11);
   const client = new Sqlite(path);
   client.exec(`UPDATE turns SET scores = json_set(scores, '$.wrongClass', 'stale', '$.taskSuccess', 0) WHERE id = 7`);
@@ -143,7 +143,7 @@ test('answers of the class that was called stale are of the class superseded', (
   expect(new TurnListRepository(database).items(run!.id, { wrongClass: 'superseded' })).toEqual([turn.itemId]);
 });
 
-test('verdicts of judges stay, as grades from 0 to 1', () => {
+test('verdicts of judges are kept, as grades from 0 to 1', () => {
   storeOlder(11);
   const client = new Sqlite(path);
   client.exec(`INSERT INTO judge_verdicts (key, "right", created_at) VALUES ('a', 1, 5), ('b', 0, 6)`);
@@ -154,7 +154,7 @@ test('verdicts of judges stay, as grades from 0 to 1', () => {
   expect(['a', 'b', 'c', 'd'].map((key) => verdicts.find(key))).toEqual([1, 0, 0.5, undefined]);
 });
 
-test('a database that cannot be brought up to date stays as it is', () => {
+test('a database that cannot be upgraded is left unchanged', () => {
   storeOlder(11);
   const client = new Sqlite(path);
   client.exec(`UPDATE turns SET prompt = '{' WHERE id = 40`);

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 describe('MemoryRepository', () => {
-  test('gives back content, vector bit by bit, metadata and time', () => {
+  test('returns content, vector bit by bit, metadata and time', () => {
     sessions.getOrCreate('s');
     // A view into a larger buffer: only its own four bytes may be stored.
     const embedding = new Float32Array([9, Math.fround(0.1), -0, 1e-40, 9]).subarray(1, 4);
@@ -73,7 +73,7 @@ describe('preferences', () => {
     owned.prefer(memory);
   }
 
-  test('stand in the order of writing, with what was given', () => {
+  test('are listed in the order of writing, with their metadata', () => {
     sessions.getOrCreate('s');
     for (const id of ['z', 'a']) prefer(id);
     memories.create({ id: 'fact', ...ofAnn, content: 'a fact' });
@@ -84,7 +84,7 @@ describe('preferences', () => {
     expect(second).toMatchObject({ ...ofAnn, content: 'm is preferred', metadata: { value: 'tea' } });
   });
 
-  test('are memories, and go with them', () => {
+  test('are deleted with their memories', () => {
     expect(() => memories.prefer({ id: 'a', ...ofAnn, content: 'x' })).toThrow('FOREIGN KEY');
     sessions.getOrCreate('s');
     for (const id of ['a', 'b']) prefer(id);
@@ -95,7 +95,7 @@ describe('preferences', () => {
     expect(ids('ann')).toEqual([]);
   });
 
-  test('and memories of a user of a run are not those of the user of that name', () => {
+  test('and memories of a user of a run are not those of a user of the same name', () => {
     const { id: runId } = runs.create(newRun('r'));
     sessions.getOrCreate('s');
     sessions.getOrCreate('of run', { runId });
@@ -135,7 +135,7 @@ test('getRecent gives the newest messages, the oldest of them first', () => {
   expect(question).toMatchObject({ injectionAlpha: null, promptTokens: null, positions: null });
 });
 
-test('what is not given is NULL in the file, not the JSON literal', () => {
+test('missing values are NULL in the file, not the JSON literal', () => {
   new AuditLogRepository(database).log({ action: 'rag_generate', sessionId: 's' });
   const [row] = database.query.all<{ types: string }>(
     'SELECT typeof(memory_ids) || typeof(metadata) || typeof(alpha) AS types FROM audit_logs',
@@ -157,7 +157,7 @@ describe('RunRepository', () => {
     expect([runs.findByName('third'), runs.results('unknown')]).toEqual([undefined, null]);
   });
 
-  test('gives back the record that it was given', () => {
+  test('returns the stored record unchanged', () => {
     const given = { ...newRun('first'), seed: 11 };
     const { schemaVersion, id, status, probes, startedAt, finishedAt, ...back } = runs.create(given);
     expect(back).toEqual(given);
@@ -165,7 +165,7 @@ describe('RunRepository', () => {
     expect(runs.findById(id)?.startedAt).toBe(startedAt);
   });
 
-  test('refuses records of another version, and those that are not as they should be, naming file and run', () => {
+  test('refuses records of another version and malformed ones, naming file and run', () => {
     const { id } = runs.create(newRun('newer'));
     database.query.run(sql`UPDATE runs SET schema_version = 2`);
     expect(() => runs.findByName('newer')).toThrow(
@@ -177,7 +177,7 @@ describe('RunRepository', () => {
   });
 });
 
-test('an attribution takes the place of the one before', () => {
+test('an attribution replaces the one before', () => {
   const attributions = new AttributionRepository(database);
   const { id: runId } = runs.create(newRun('r'));
   const turnId = new TurnRepository(database).put({ runId, sessionId: 's' }, answeredTurn('rag'));

@@ -4,7 +4,7 @@ import { TokenPieceRepository } from './token-piece-repository.ts';
 
 const piecesOf = (...texts: string[]) => new Map(texts.map((text, id) => [id, text] as const));
 
-it('stores the texts of tokens, each model apart, and keeps the first of two', () => {
+it('stores the texts of tokens by model, and keeps the first of two', () => {
   using database = openDatabase({ path: ':memory:' });
   const pieces = new TokenPieceRepository(database);
   pieces.add('model-1', piecesOf('', ' one', '\ufffd'));
@@ -16,7 +16,7 @@ it('stores the texts of tokens, each model apart, and keeps the first of two', (
   expect(pieces.find('model-3', [1])).toEqual(new Map());
 });
 
-it('takes more tokens at once than a statement has values', () => {
+it('adds more tokens at once than a statement can have values', () => {
   using database = openDatabase({ path: ':memory:' });
   const pieces = new TokenPieceRepository(database);
   const many = piecesOf(...Array.from({ length: 12_000 }, (_, id) => `piece ${id}`));

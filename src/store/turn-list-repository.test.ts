@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 describe('the list of turns', () => {
-  it('filters by every mark', () => {
+  it('filters by every field', () => {
     expect(list.items(runId, { arm: 'dki' })).toEqual(['i-1', 'i-2', 'i-3']);
     expect(list.items(runId, { answer: 'right' })).toEqual(['i-1', 'i-2']);
     expect(list.items(runId, { answer: 'wrong' })).toEqual(['i-1', 'i-3']);
@@ -43,18 +43,18 @@ describe('the list of turns', () => {
     expect(list.items(runId, { truncated: true })).toEqual([]);
   });
 
-  it('finds a part of question or answer as it stands, with no wildcards', () => {
+  it('searches question and answer literally, without wildcards', () => {
     const found = (text: string) => list.items(runId, { text });
     expect([found('100%'), found('of_it\\'), found('%')]).toEqual([['i-1'], ['i-1'], ['i-1']]);
     expect([found('1%t'), found("' OR 1"), found('DOES MY SISTER').length]).toEqual([[], [], 3]);
   });
 
-  it('knows arms, categories and items', () => {
+  it('lists arms, categories and items', () => {
     expect([list.arms(runId), list.categories(runId)]).toEqual([['dki', 'rag'], ['updated']]);
     expect(list.items(runId)).toEqual(['i-1', 'i-2', 'i-3']);
   });
 
-  it('goes with the turns of a user', () => {
+  it('loses the items of a user whose turns are deleted', () => {
     new TurnRepository(database).deleteUser(runId, 'user of i-1');
     expect(list.items(runId)).toEqual(['i-2', 'i-3']);
   });
@@ -80,7 +80,7 @@ describe('items with a turn that matches', () => {
     expect(list.items(runId, { wrong: 'rag' })).toEqual(['i-3', 'i-4']);
   });
 
-  it('must match with one turn', () => {
+  it('match all conditions with one turn', () => {
     database.query.run(sql`UPDATE turns SET wrong_class = 'superseded', failed_stage = 'answered', cache = 'hit'
       WHERE run_id = ${runId} AND item_id = 'i-2' AND arm = 'dki'`);
     database.query.run(sql`UPDATE turns SET cache = 'miss' WHERE run_id = ${runId} AND item_id = 'i-1'`);

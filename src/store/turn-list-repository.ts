@@ -52,7 +52,10 @@ export class TurnListRepository extends Repository {
   /** All turns of a run in the order of writing, read in pages. */
   *rows(runId: string): Generator<TurnListRow, void, undefined> {
     for (let last = 0; ;) {
-      const page = this.#rows(and(eq(turns.runId, runId), gt(turns.id, last)), rowsAtOnce);
+      const where = and(eq(turns.runId, runId), gt(turns.id, last));
+      const page = this.database.guard((query) =>
+        query.select(listFields).from(turns).where(where).orderBy(asc(turns.id)).limit(rowsAtOnce).all(),
+      ) as unknown as TurnListRow[];
       yield* page;
       if (page.length < rowsAtOnce) return;
       last = page.at(-1)!.turnId;
@@ -96,12 +99,6 @@ export class TurnListRepository extends Repository {
       for (const check of checks.split(',')) found.set(check, (found.get(check) ?? 0) + turns);
     }
     return found;
-  }
-
-  #rows(where: SQL | undefined, most = Number.MAX_SAFE_INTEGER): TurnListRow[] {
-    return this.database.guard((query) =>
-      query.select(listFields).from(turns).where(where).orderBy(asc(turns.id)).limit(most).all(),
-    ) as unknown as TurnListRow[];
   }
 
   /** The distinct values of an indexed column, by jumping from one to the next, since there are few. */

@@ -97,7 +97,7 @@ test('keeps one turn per key, and lists the turns of an arm ordered by repeat an
   expect(texts).toEqual([base.answer.text, base.answer.text, base.answer.text]);
 });
 
-test('gives back the record that it was given, and refuses one that is not as it should be', () => {
+test('returns the stored record unchanged, and refuses a malformed one', () => {
   const given = answeredTurn('dki', { injected: true });
   const id = turns.put({ runId, sessionId: 's' }, given);
   expect(turns.find(runId, given.itemId, 'dki')).toEqual([{ ...given, id }]);

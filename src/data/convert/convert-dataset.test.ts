@@ -38,7 +38,7 @@ async function failure(from: SourceFormat, path: string, more: Partial<Conversio
   return message.replaceAll(path, 'f');
 }
 
-test.each(['not a language', ''])('a language that is none, %j, is named by its option', async (language) => {
+test.each(['not a language', ''])('refuses the language %j by its option', async (language) => {
   const path = folder.file('a.jsonl');
   writeFileSync(path, '{"question":"Who?","answer":"Ann"}');
   expect(await failure('jsonl', path, { language })).toBe(
@@ -290,7 +290,7 @@ describe('LoCoMo', () => {
     expect((await failure('locomo', file('bad.json', text))).slice(0, message.length)).toBe(message);
   });
 
-  test('takes no map', async () => {
+  test('refuses --map', async () => {
     expect(await failure('locomo', path, { map: 'answer=gold' })).toBe('--map: files of locomo have fixed field names');
   });
 });

@@ -109,7 +109,10 @@ const MOST_CHARACTERS = 1200;
 /** Where a text without headings may be cut, the best place first. */
 const cuts = ['\n\n', '\n', '. ', ', ', ' '];
 
-/** Splits a text at the headings `Passage 1:` of LongBench, else into parts of at most 1,200 characters, between paragraphs where it can. */
+/**
+ * Splits a text at the headings `Passage 1:` of LongBench, else into parts of at most 1,200 characters, between paragraphs
+ * where it can.
+ */
 export function splitContext(context: string): Passage[] {
   const headed = context.split(/^Passage \d+:[ \t]*$/m).slice(1);
   if (headed.length > 0) return headed.map((text) => ({ text: text.trim() })).filter(({ text }) => text !== '');
@@ -141,7 +144,7 @@ export function askedAt(number = 0): string {
   return instant(ASKED_MS + number * 1000);
 }
 
-/** The memories that hold an answer word by word: evidence where none is marked. Yes and no are no such words. */
+/** The memories that contain an answer word by word, as evidence where none is marked; yes and no do not count. */
 export function memoriesWithAnswer<Memory extends Pick<SourceMemory, 'content'>>(
   memories: readonly Memory[],
   golds: readonly string[],
@@ -160,9 +163,9 @@ function readForm(value: unknown, place: string): PassageQuestion {
 }
 
 /**
- * Reads questions with passages, in the form of CacheBlend's inputs, of LongBench, or of the authors of MuSiQue, HotpotQA and 2WikiMultiHopQA.
- * Each question becomes a user of its own, so that only its passages can be retrieved. Marked passages are the evidence; in forms
- * that mark none, every passage with an answer.
+ * Reads questions with passages, in the form of CacheBlend's inputs, of LongBench, or of the authors of MuSiQue, HotpotQA
+ * and 2WikiMultiHopQA. Each question becomes a user of its own, so that only its passages can be retrieved. Marked passages
+ * are the evidence; in forms that mark none, every passage with an answer.
  * @param prefix of the ids of users, so that one run can use several sets
  * @throws BenchError `not-found` for a missing file, `bad-data` that names the question at fault
  * @see Yao et al. 2024, "CacheBlend"; Bai et al. 2023, "LongBench"; Trivedi et al. 2022, "MuSiQue"; Yang et al. 2018, "HotpotQA";

@@ -343,7 +343,7 @@ describe('longmemeval', () => {
     ]);
   });
 
-  test('questions to abstain from are absent; those with a rubric for a key are left out', async () => {
+  test('questions to abstain from are absent; those with a rubric instead of an answer are left out', async () => {
     const dataset = await read('longmemeval', file);
     expect(dataset.users.map(({ userId }) => userId)).toEqual(['7a1', '7a2_abs']);
     expect(dataset.users[1]!.items).toMatchObject([
@@ -395,7 +395,7 @@ describe('locomo with errata', () => {
     expect(plain.brought).not.toHaveProperty('errataSha256');
   });
 
-  test('an entry twice, and one that is none', async () => {
+  test('refuses a repeated entry and an invalid one', async () => {
     const entry = { question_id: 'locomo_0_qa0', question: 'x', golden_answer: 'y', correct_answer: 'z' };
     const ambiguous = { ...entry, error_type: 'AMBIGUOUS' };
     const twice = read('locomo', file, written([ambiguous, ambiguous]));

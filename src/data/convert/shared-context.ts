@@ -23,7 +23,7 @@ const contextSchema = z.looseObject({
     .min(1, 'expected at least one question'),
 });
 
-/** `A. Paris`, one a line, as multiple choice is written. */
+/** Adds the options of a multiple-choice question, one per line: `A. Paris`. */
 function withOptions(input: string, options: readonly string[]): string {
   const lines = options.map((option, at) => `${String.fromCharCode(65 + at)}. ${option}`);
   return [input, ...lines].join('\n');

@@ -6,7 +6,7 @@ import type { ItemLine, MemoryLine } from './format-generated-records.ts';
 
 const window: ContextWindow = { contextTokens: 2048, countTokens: async (texts) => texts.map((text) => text.length) };
 
-it.each(coreferenceData)('$name: the memory before names whom the next one does not', async ({ language, make }) => {
+it.each(coreferenceData)('$name: a pronoun follows the memory that names the person', async ({ language, make }) => {
   const text = await make(3, 12, window);
   const records = text.trim().split('\n').map((line) => JSON.parse(line) as MemoryLine | ItemLine); // prettier-ignore
   const memories = new Map(records.flatMap((record) => (record.type === 'memory' ? [[record.memoryId, record]] : [])));

@@ -38,7 +38,7 @@ export function drawFirstPerson(random: SeededRandom, { kind }: Subject): boolea
   return kind !== 'named' && kind !== 'pronoun' && random.chance(kind === 'user' ? 0.5 : 0.6);
 }
 
-/** Draws a wording: the relation's own or, if it has none, a generic one. Of fixed attributes, 40 % of draws are generic anyway. */
+/** Draws a wording: the relation's own, else a generic one; of fixed attributes, 40 % of the draws are generic. */
 function drawTemplate(
   random: SeededRandom,
   relation: Relation,

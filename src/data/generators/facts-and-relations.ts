@@ -99,7 +99,10 @@ const topics = Object.fromEntries(
   ]),
 );
 
-/** A topic is wider than an attribute: "wife" and "partner's name" share one, so a stored wife answers a question about the partner. */
+/**
+ * A topic is wider than an attribute: "wife" and "partner's name" share one, so that a stored wife answers a question
+ * about the partner.
+ */
 export function relationTopic({ grammar, head }: Relation): string {
   return topics[grammar.language]!.get(head) ?? head;
 }

@@ -99,9 +99,9 @@ function isSound({ memories, items }: Pick<EvaluationUser, 'memories' | 'items'>
 function drawUser(random: SeededRandom, grammar: Grammar, userId: string, index: number) {
   for (let tries = 0; tries < TRIES; tries++) {
     try {
-      const { kind, book, questions: counts } = planUser(random, grammar, index);
-      const questions = drawQuestions(random, { kind, book, questions: counts });
-      const facts = writeMemories(random, userId, book.facts);
+      const plan = planUser(random, grammar, index);
+      const questions = drawQuestions(random, plan);
+      const facts = writeMemories(random, userId, plan.book.facts);
       const memories = [...facts.keys()];
       const items = questions.map((question, place) => {
         const evidence = memories.filter((memory) => {
@@ -109,7 +109,7 @@ function drawUser(random: SeededRandom, grammar: Grammar, userId: string, index:
         });
         return writeItem(userId, question, place, evidence);
       });
-      const user = { userId, kind, memories, items };
+      const user = { userId, kind: plan.kind, memories, items };
       if (isSound(user, grammar)) return user;
     } catch (error) {
       if (!(error instanceof WordingsExhausted)) throw error;

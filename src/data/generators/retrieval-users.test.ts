@@ -15,7 +15,7 @@ test('each user is asked four questions of every kind, and none twice', () => {
   }
 });
 
-test('evidence is of the user, distinct, and was said before it is asked for', () => {
+test('evidence belongs to the user, is distinct, and was said before the question', () => {
   for (const { user, evidence, askedAt } of questions) {
     expect(evidence.length).toBeGreaterThan(0);
     expect(new Set(evidence).size).toBe(evidence.length);

@@ -127,6 +127,12 @@ test('qa: a question of a file among passages that do not hold its answer', asyn
   expect((await make({ lengths: [200], tasks: ['qa'], questions: [withheld] }, 1)).declared.texts).toBe('withheld');
 });
 
+test('qa: a file without a question that memories answer is refused', async () => {
+  const questions = [await readDataset(writeLines(folder, [item('q', { answer: null })]))];
+  const { message } = await benchFailure(makeText({ tasks: ['qa'], questions }));
+  expect(message).toBe('--tasks qa: no question that memories alone answer');
+});
+
 test.each([
   [{ tasks: ['multi-keys'] }, '--tasks: unknown task "multi-keys": did you mean multi-key?'],
   [{ lengths: [4096] }, '--lengths 4096: the window of the model has 2048 tokens'],

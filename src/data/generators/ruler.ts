@@ -223,6 +223,7 @@ async function askAmongPassages(scope: TaskScope): Promise<Sample> {
       return [{ userId, query, golds: [answer, ...acceptedAnswers], needles }];
     }),
   );
+  if (asked.length === 0) throw noQuestions('no question that memories alone answer');
   const drawn = random.pick(asked);
   const needles = drawn.needles.map(({ content }) => ({ content, isEvidence: true }));
   const others = users.filter(({ userId }) => userId !== drawn.userId).flatMap(({ memories }) => memories);
@@ -231,6 +232,10 @@ async function askAmongPassages(scope: TaskScope): Promise<Sample> {
   );
   const haystack = passages.slice(0, length).map(({ content }) => ({ content }));
   return { lines: await hide(scope, needles, haystack), query: drawn.query, golds: drawn.golds, asksAll: false };
+}
+
+function noQuestions(why: string): BenchError {
+  return new BenchError('bad-option', `--tasks ${QA}: ${why}`, 'name a data set with evidence: --dataset FILE');
 }
 
 const QA = 'qa';
@@ -266,7 +271,7 @@ function requireFitting(
     throw new BenchError('bad-option', message, 'give shorter lengths, another --model, or --context-tokens');
   }
   if (!names.includes(QA) || hasQuestions) return;
-  throw new BenchError('bad-option', `--tasks ${QA}: no questions`, 'name a data set with evidence: --dataset FILE');
+  throw noQuestions('no questions');
 }
 
 const FIRST_MS = Date.UTC(2026, 0, 1);

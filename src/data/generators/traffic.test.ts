@@ -5,7 +5,7 @@ const traffic = (given: object) => generateTraffic(trafficSchema.parse(given));
 const idsOf = (given: object) => traffic(given).turns.map(({ segments }) => segments.map(({ id }) => id));
 const DAY_MS = 86_400_000;
 
-it('is the same for the same seed, in the order of time, at the rate that was asked for', () => {
+it('is the same for the same seed, ordered by time, at the given rate', () => {
   const given = { users: 20, turns: 5000, turnsPerDay: 25, seed: 3 };
   const { turns } = traffic(given);
   expect(traffic(given).turns).toEqual(turns);
@@ -29,14 +29,14 @@ it("retrieves distinct memories by Zipf's law", () => {
   expect(new Set(all.map((ids) => new Set(ids).size))).toEqual(new Set([memories]));
 });
 
-it('orders memories as drawn, or always alike', () => {
+it('orders memories as drawn, or always in the same order', () => {
   const pairs = (order: string) =>
     new Set(idsOf({ users: 1, memories: 2, retrieved: 2, turns: 50, order }).map(String));
   expect(pairs('rank')).toEqual(new Set(['m0,m1', 'm1,m0']));
   expect(pairs('stable')).toEqual(new Set(['m0,m1']));
 });
 
-it('gives an edited memory a new id, at the share a day that was asked for', () => {
+it('gives an edited memory a new id, at the given share per day', () => {
   const given = { users: 1, memories: 10, retrieved: 10, turns: 4000, turnsPerDay: 100 };
   const ids = (edited: number) => new Set(idsOf({ ...given, edited }).flat()).size;
   expect(ids(0)).toBe(10);

@@ -44,7 +44,7 @@ export type Traffic = Readonly<z.output<typeof trafficSchema>>;
 const DAY_MS = 86_400_000;
 const MEAN_PAUSE_MS = 60_000;
 
-/** Generates traffic: conversations begin as a Poisson process, each of a user drawn at random. The same seed gives the same trace. */
+/** Generates traffic: conversations of random users begin as a Poisson process. The same seed gives the same trace. */
 export function generateTraffic(traffic: Traffic): Trace {
   const random = new SeededRandom(traffic.seed);
   const ranks = new RankSampler(traffic, random);
@@ -90,7 +90,7 @@ function drawArrivals({ turns, users, turnsPerDay, conversationTurns }: Traffic,
   return { order, arrivals, users: owners };
 }
 
-/** The memories of one user: who is popular, and which text each has now. */
+/** The memories of one user: their popularity ranks, and the present versions of their texts. */
 class UserMemories {
   readonly #traffic: Traffic;
   readonly #random: SeededRandom;

@@ -26,7 +26,7 @@ async function refusal(...lines: readonly object[]): Promise<string> {
 describe("the bench's own form", () => {
   const m1 = { id: 'm1', tokens: 30 };
 
-  it('sorts turns by time, and knows a memory that comes back', async () => {
+  it('sorts turns by time, and recognises a memory that comes back', async () => {
     const trace = await readLines(
       { type: 'trace', name: 'mine', headerTokens: 12 },
       { time: '2026-03-01T09:00:05Z', user: 'ann', conversation: 7, memories: [m1], queryTokens: 9, answerTokens: 4 },

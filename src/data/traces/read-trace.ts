@@ -13,7 +13,7 @@ import { id as recordId, instant } from '../record-schemas.ts';
 const SQLITE = 'SQLite format 3\0';
 
 /**
- * Reads a trace in any of its forms, told apart by their beginning: a database of runs, Mooncake's JSON Lines, or the bench's own.
+ * Reads a trace: a database of runs, Mooncake's JSON Lines, or the bench's own, recognised by the beginning of the file.
  * @throws BenchError `not-found`, `bad-data` as the readers; `bad-option` for a run or an arm of a file that has none
  */
 export async function readTrace(path: string, choice: RunChoice = {}): Promise<Trace> {
@@ -64,7 +64,7 @@ const requestLine = z.object({
   timestamp: z.number().nonnegative(),
   input_length: z.number().int().positive(),
   output_length: count,
-  /** One for each 512 tokens of the prompt, the last block perhaps shorter; it stands for all tokens up to the block's end. */
+  /** One for each block of 512 tokens, the last perhaps shorter; stands for all tokens up to the end of its block. */
   hash_ids: z.array(count),
 });
 
@@ -115,8 +115,9 @@ async function readMooncakeTrace(name: string, lines: AsyncIterable<FileLine>): 
 }
 
 /**
- * Derives conversations from shared prefixes: a request goes on with an earlier one if it begins with the earlier one's full blocks,
- * the last of which no request had before, and is long enough to hold that answer too. All other requests begin a conversation.
+ * Derives conversations from shared prefixes: a request continues an earlier one if it begins with the earlier one's full
+ * blocks, the last of which no request had before, and is long enough to hold that answer too. All other requests begin a
+ * conversation.
  */
 function conversations(): (request: Request) => string {
   const seen = new Set<number>();

@@ -16,7 +16,7 @@ export interface RunChoice {
   readonly arm?: string | undefined;
 }
 
-/** The tokens of a stored prompt: in front of the memories (all of them without memories), of each memory, and behind. */
+/** Tokens of a stored prompt: before the memories (all, if it has none), of each memory, and after the memories. */
 interface PromptParts {
   readonly front: TokenIds;
   readonly memories: readonly { readonly id: string; readonly tokenIds: TokenIds }[];
@@ -24,8 +24,8 @@ interface PromptParts {
 }
 
 /**
- * Reads the traffic of one arm of a stored run: its memories in the order of the prompt, by the tokens that the prompt had. A turn's
- * time is that at which it was stored.
+ * Reads the traffic of one arm of a stored run: the memories of each prompt in order, identified by their tokens. The time
+ * of a turn is when it was stored.
  * @throws BenchError `not-found` for an unknown run or arm, `database` as `openDatabase`
  */
 export function readRunTrace(path: string, { run: name, arm = 'rag' }: RunChoice): Trace {

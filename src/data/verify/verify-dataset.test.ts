@@ -52,6 +52,8 @@ test.each<[string, readonly (object | string)[]]>([
   ],
   ['warning language 1', [header({ language: 'zh' }), memory('m'), item('q')]],
   ['warning language file', [memory('m'), item('q', { answer: '小白' })]],
+  ['', [header({ language: 'en-GB' }), memory('m'), item('q')]],
+  ['', [header({ language: 'ja' }), memory('m'), item('q', { answer: '東京' })]],
   ['error header 1', [header({ userKinds: { u9: 'large', u01: 'large' } }), memory('m'), item('q')]],
   ['error header 2', [memory('m'), header({}), item('q')]],
   ['', [memory('m'), question('q'), question('r', { category: 'chinese' })]],

@@ -4,7 +4,7 @@ import { fileSource, type DatasetSource } from '../dataset-source.ts';
 import { readRecords, type DatasetRecords } from '../read-records.ts';
 import { datasetStatistics } from './dataset-statistics.ts';
 import type { Finding, Rule, LintRule } from '../dataset-problem.ts';
-import { type Language, detectLanguage } from '../../base/language.ts';
+import { detectLanguage, knownLanguage, type Language } from '../../base/language.ts';
 import { evidenceIsKnown } from '../dataset.ts';
 import { normalise } from '../normalise-text.ts';
 import { holdsWords, wordForm } from '../split-words.ts';
@@ -48,7 +48,7 @@ export async function verifySource(source: DatasetSource) {
     file: path,
     sha256: records.sha256,
     name: records.header?.record.name ?? null,
-    language: language,
+    language,
     valid: errors === 0,
     errors,
     warnings: findings.length - errors,
@@ -135,12 +135,13 @@ function* idleUsers({ path, memories, items, questions }: DatasetRecords): Gener
   }
 }
 
-/** Metrics tokenise by language: text in another language is tokenised wrongly. */
+/** Metrics tokenise by language: text in another one is tokenised wrongly. Tells only English and Chinese apart. */
 function* otherLanguage({ path, header, items }: DatasetRecords, language: Language): Generator<Draft> {
   const answers = items.flatMap(({ record }) => record.answer ?? []);
   const chinese = answers.filter((answer) => detectLanguage(answer) === 'zh').length;
   const likely = 2 * chinese > answers.length ? 'zh' : 'en';
-  if (answers.length === 0 || likely === language) return;
+  const declared = knownLanguage(language);
+  if (answers.length === 0 || declared === undefined || likely === declared) return;
   const message = `${header?.place ?? path}: language ${language}, and ${chinese} of ${answers.length} answers hold Chinese characters`;
   yield warning('language', message, `write "language":"${likely}" in a first record of "type":"dataset"`);
 }

@@ -41,7 +41,7 @@ it.each([
   expect(embedderTokenizer(wordPiece, config, limit)(text)).toEqual(ids);
 });
 
-it('cuts at the limit of the embedder that ships, whose frame is its own', () => {
+it('cuts at the limit and keeps the special tokens, for the embedder that ships', () => {
   const [document, own] = ['tokenizer.json', 'tokenizer_config.json'].map(
     (file) => JSON.parse(readFileSync(join(presetModels.embedder, file), 'utf8')) as Record<string, unknown>,
   );

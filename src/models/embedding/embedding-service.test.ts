@@ -49,7 +49,7 @@ test('embeds each different text once and counts the rest as hits', async () => 
   expect(asked).toEqual(['tea', 'coffee', 'milk', 'tea']);
 });
 
-test('drops what was not used for longest', async () => {
+test('drops the least recently used vectors', async () => {
   const embeddings = new EmbeddingService(open, { maxCachedTexts: 2 });
   await embeddings.embedMany(['tea', 'coffee']);
   await embeddings.embed('tea');
@@ -60,7 +60,7 @@ test('drops what was not used for longest', async () => {
   expect(embeddings.stats().cachedTexts).toBe(2);
 });
 
-test('a text without content is similar to nothing and asks no model', async () => {
+test('a text without content is similar to nothing and needs no call of the model', async () => {
   const embeddings = new EmbeddingService(open);
   const vectors = await embeddings.embedMany(['', ' \n\t']);
   for (const vector of vectors) expect(vector).toEqual(new Float32Array(await embeddings.dimension()));
@@ -80,7 +80,7 @@ test('loads the model once, at the first use, and again after a failure', async 
   expect(await unlucky.embed('tea')).toEqual(await embeddings.embed('tea'));
 });
 
-test('numbers that are none are an error, not a result', async () => {
+test('refuses vectors with NaN', async () => {
   const embed = () => Promise.resolve([new Float32Array([NaN, 1])]);
   const embeddings = new EmbeddingService(async () => replacing(await open(), { embed }));
   await expect(embeddings.embed('tea')).rejects.toMatchObject({ code: 'bad-model' });

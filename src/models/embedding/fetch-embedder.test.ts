@@ -43,7 +43,7 @@ describe('an embedder of the hub', () => {
     expect(server.requests).toHaveLength(length);
   });
 
-  it('whose fetching was broken off is not taken for complete, and not fetched twice', async () => {
+  it('is not taken for complete after an interruption, and not fetched twice', async () => {
     await using server = await started();
     server.faults = { hidesChecksums: true };
     await expect(fetchEmbedder('hf:org/embed-en-zh')).rejects.toMatchObject({ code: 'network' });
@@ -53,7 +53,7 @@ describe('an embedder of the hub', () => {
     expect(new Set(gets.map(({ path }) => path)).size).toBe(gets.length);
   });
 
-  it('that lacks a file is refused by name, and so is one file', async () => {
+  it('is refused if a file is missing, or if the name is that of one file', async () => {
     const { 'org/embed-en-zh/main/onnx/model.onnx': _, ...others } = files;
     await using _server = await started(others);
     const message = '--embedder hf:org/embed-en-zh: the repository has no onnx/model.onnx or onnx/model_quantized.onnx';

@@ -7,7 +7,7 @@ import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const SHIPPED = presetModels.embedder;
 
-it('is known for the embedder that ships, and for its weights alone', async () => {
+it('exists for the embedder that ships, and is refused for other weights', async () => {
   const calibration = readGatingCalibration(SHIPPED)!;
   const { info } = await TransformersEmbedder.open(SHIPPED);
   requireCalibrationFor(calibration, info);
@@ -17,7 +17,7 @@ it('is known for the embedder that ships, and for its weights alone', async () =
   );
 });
 
-it('is unknown without a card, and named where the card is damaged', () => {
+it('is undefined without a card, and an error with a damaged one', () => {
   using folder = new TestFolder();
   const card = folder.file('card.json');
   expect(readGatingCalibration(folder.path)).toBeUndefined();

@@ -36,7 +36,7 @@ describe('runtimes of ONNX models', () => {
     expect(heard).toBeGreaterThan(5);
   });
 
-  it('are chosen by name, and a name that is none says which there are', async () => {
+  it('are chosen by name, and an unknown name lists them', async () => {
     const hint = 'DKI_BENCH_ONNX_RUNTIME is one of onnxruntime-node, onnxruntime-web';
     await expectFailure(openOnnxSession(path, 'rt'), 'bad-option', "unknown ONNX runtime 'rt'", hint);
   });

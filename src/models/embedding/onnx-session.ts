@@ -68,7 +68,8 @@ async function loadRuntime(forced: string | undefined): Promise<{ readonly name:
       return { name, runtime };
     } catch (error) {
       cause = error;
-      if (name !== 'onnxruntime-node' || (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') continue;
+      const isMissing = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+      if (forced !== undefined || name !== 'onnxruntime-node' || isMissing) continue;
       process.emitWarning(
         `${name} cannot be loaded: ${firstLine(error)}; WebAssembly is used instead`,
         'DkiBenchWarning',

@@ -114,7 +114,7 @@ describe('a file of the hub', () => {
     expect([removeCachedFile(config!, hub), existsSync(cached)]).toEqual([true, false]);
   });
 
-  it.each([false, true])('goes on where the line broke; server without ranges: %s', async (ignoresRanges) => {
+  it.each([false, true])('continues after a broken connection; server without ranges: %s', async (ignoresRanges) => {
     server.faults = { breaksAfterBytes: [1_000_000, 2_000_000], ignoresRanges };
     await expectLarge();
     const starts = ranges().map((range) => Number(/\d+/.exec(range ?? '0')![0]));
@@ -122,7 +122,7 @@ describe('a file of the hub', () => {
     expect(starts.slice(1).every((start, index) => start > starts[index]!)).toBe(true);
   });
 
-  it('is fetched to its end by the next process where the first was killed', async () => {
+  it('is completed by the next process if the first was killed', async () => {
     server.faults = { hangsAfterBytes: 1_000_000 };
     const script = `
       import { fetchHubFile } from ${JSON.stringify(new URL('fetch-hub-file.ts', import.meta.url).href)};
@@ -142,14 +142,14 @@ describe('a file of the hub', () => {
     expect(server.requests.at(-1)).toMatchObject({ server: 'files', range: 'bytes=1000000-' });
   });
 
-  it('that was replaced on the hub does not go on behind what was fetched of the old one', async () => {
+  it('does not continue the partial download of an older version', async () => {
     leavePart('the old one', 'the old one');
     const path = await fetchFile(gguf);
     expect(readFileSync(path!).equals(large)).toBe(true);
     expect(server.requests.at(-1)?.range).toBeUndefined();
   });
 
-  it('is fetched whole by two at once', async () => {
+  it('is fetched correctly by two callers at once', async () => {
     const paths = await Promise.all([fetchFile(gguf), fetchFile(gguf)]);
     for (const path of paths) expect(readFileSync(path!).equals(large)).toBe(true);
     expect(blobs()).toEqual([sha256(large)]);
@@ -163,7 +163,7 @@ describe('a file of the hub', () => {
     );
   });
 
-  it('refused without a token says how to get in, and never shows a token', async () => {
+  it('that is refused without a token says how to get access, and never shows a token', async () => {
     server.faults = { token: 'a-secret' };
     const message = `${server.endpoint}/org/repo/resolve/main/config.json: the hub refuses it (401)`;
     await expectFailure(fetchFile('config.json'), 'not-found', message, /set HF_TOKEN/);
@@ -171,7 +171,7 @@ describe('a file of the hub', () => {
     expect(wrong.message + wrong.hint).not.toContain('wrong-secret');
   });
 
-  it('that is not there is undefined, and a hub that is not reached is an error', async () => {
+  it('that is missing is undefined, and an unreachable hub an error', async () => {
     expect(await fetchFile('no.gguf')).toBeUndefined();
     const gone = await new TestServer(() => undefined).listen();
     const { port, url } = gone;
@@ -199,7 +199,7 @@ describe('the name of something on the hub', () => {
 
   const short = ['hf:', 'hf:org', 'hf:org/repo/', 'hf:org/repo@/x', 'hf:org/repo?x'];
   const leaving = ['hf:org/repo/../../x', 'hf:../repo/x', 'hf:org/repo/a//b', 'hf:org/repo/%2e%2e/x'];
-  it.each([...short, ...leaving])('%s is none', (name) => {
+  it.each([...short, ...leaving])('%s is refused', (name) => {
     expect(() => parseHubReference(name)).toThrow(`${name}: not a valid name on the hub`);
   });
 
@@ -208,10 +208,11 @@ describe('the name of something on the hub', () => {
     expect(hubAccess({ HOME: '/x' })).toMatchObject({ endpoint: 'https://huggingface.co', token: undefined });
     expect(hubAccess(mirror)).toMatchObject({ endpoint: 'http://127.0.0.1:1', token: undefined });
     expect(() => hubAccess({ HF_ENDPOINT: 'mirror' })).toThrow('HF_ENDPOINT mirror: not a web address');
+    expect(() => hubAccess({ HF_ENDPOINT: 'me:secret@mirror' })).toThrow(/^HF_ENDPOINT: not a web address$/);
   });
 });
 
-describe('a hub that does not keep to what it states', () => {
+describe('a hub that does not send what it states', () => {
   const damages = (bytes: Buffer): Buffer => Buffer.concat([bytes.subarray(0, -1), Buffer.from([bytes.at(-1)! ^ 1])]);
   const damaged = (kind: string) => new RegExp(`its ${kind} is (\\w+), expected (?!\\1)\\w+; the file was deleted$`);
   const part = /: asked for the bytes from 1000000 of 3000000, the server sends "/;
@@ -233,7 +234,7 @@ describe('a hub that does not keep to what it states', () => {
     expect(ranges().length).toBeLessThanOrEqual(1);
   });
 
-  it('is not listened to beyond the size of the file, and the partial file is deleted', async () => {
+  it('is cut off beyond the size of the file, and the partial file is deleted', async () => {
     server.faults = { addsBytes: 2_000_000 };
     const seen: DownloadProgress[] = [];
     const fetched = fetchFile(gguf, { onProgress: (progress) => seen.push(progress) });
@@ -243,7 +244,7 @@ describe('a hub that does not keep to what it states', () => {
     expect(Math.max(...seen.map(({ doneBytes }) => doneBytes))).toBeLessThanOrEqual(3_000_000);
   });
 
-  it('is given up where every answer brings a few bytes', async () => {
+  it('is given up if every response brings a few bytes', async () => {
     server.faults = { breaksAfterBytes: Array.from({ length: 1000 }, () => 10) };
     await expect(fetchFile('vocab.json')).rejects.toMatchObject({ code: 'network' });
     const [described, ...answers] = server.requests.map(({ range }) => range);
@@ -251,7 +252,7 @@ describe('a hub that does not keep to what it states', () => {
     expect(answers).toHaveLength(200);
   });
 
-  it('loses none of what had come when the line broke, however long the disk takes', async () => {
+  it('loses no bytes that arrived before the connection broke, however slow the disk', async () => {
     server.faults = { breaksAfterBytes: [30_000] };
     // Nothing is written while the threads that write do something else.
     const slow = Array.from({ length: 8 }, () => promisify(pbkdf2)('', '', 50_000, 64, 'sha512'));
@@ -260,7 +261,7 @@ describe('a hub that does not keep to what it states', () => {
     expect(server.requests.at(-1)).toMatchObject({ server: 'files', range: 'bytes=30000-' });
   });
 
-  it('is given up where it falls silent, and asked again where something had come', async () => {
+  it('is given up if silent, and asked again if something had arrived', async () => {
     server.faults = { hangsAfterBytes: 1_000_000 };
     await expectLarge({ idleMs: 500 });
     expect(ranges()).toEqual([undefined, 'bytes=1000000-', 'bytes=2000000-']);

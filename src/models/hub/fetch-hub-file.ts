@@ -31,22 +31,17 @@ export async function fetchHubFile(
     markAbsent(repository, file, hub);
     return undefined;
   }
+  const name = `${repository.organisation}/${repository.repository}/${file}`;
   if (expected !== undefined && remote.checksum?.kind === expected.kind && remote.checksum.value !== expected.value) {
-    const message = `${displayName(repository, file)}: the hub has other bytes than the registry states`;
+    const message = `${name}: the hub has other bytes than the registry states`;
     throw new BenchError('not-found', message, 'see docs/models.md');
   }
   const checksum = expected ?? remote.checksum!;
   const blob = blobPath(repository, remote.version, hub);
-  const name = displayName(repository, file);
   await downloadFile({ ...remote, checksum }, blob, { ...options, name, hub, partial: `${blob}.incomplete` });
   return linkBlob(repository, { file, blob, commit: remote.commit ?? revision }, hub);
 }
 
 export function fileAddress({ organisation, repository, revision }: HubRepository, file: string, { endpoint }: Server) {
   return `${endpoint}/${organisation}/${repository}/resolve/${revision}/${file}`;
-}
-
-/** Name of a file in progress and messages: `org/repo/file`. */
-export function displayName({ organisation, repository }: HubRepository, file: string): string {
-  return `${organisation}/${repository}/${file}`;
 }

@@ -19,7 +19,9 @@ export function hubAccess(environment: Readonly<Record<string, string | undefine
   };
   const endpoint = value('HF_ENDPOINT') ?? DEFAULT_ENDPOINT;
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
-    throw new BenchError('bad-option', `HF_ENDPOINT ${endpoint}: not a web address`, `write it as ${DEFAULT_ENDPOINT}`);
+    // The value is left out if it may contain a password.
+    const name = endpoint.includes('@') ? 'HF_ENDPOINT' : `HF_ENDPOINT ${endpoint}`;
+    throw new BenchError('bad-option', `${name}: not a web address`, `write it as ${DEFAULT_ENDPOINT}`);
   }
   const { username, password } = new URL(endpoint);
   if (username !== '' || password !== '') {

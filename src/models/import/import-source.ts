@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
@@ -27,12 +27,12 @@ export interface ImportSource extends Disposable {
 
 /** Opens a GGUF file, a folder or a zip archive (wheel). @throws BenchError `not-found`, `bad-data` for other files */
 export async function openImportSource(path: string): Promise<ImportSource> {
-  const stats = fileStats(path);
+  const stats = readable(path, () => statSync(path, { throwIfNoEntry: false }));
   if (stats === undefined) throw new BenchError('not-found', `${path}: no such file or folder`, 'check its name');
   const source = (files: readonly ImportFile[]) => ({ path, files, [Symbol.dispose]: () => undefined });
   if (stats.isDirectory()) return source(folderFiles(path));
   // Reading a pipe would block.
-  const magic = stats.isFile() ? firstBytes(path, 4) : '';
+  const magic = stats.isFile() ? readable(path, () => firstBytes(path, 4)) : '';
   if (magic === 'GGUF') return source([localFile(path, basename(path), stats.size)]);
   if (magic === 'PK\x03\x04') return await openZip(path);
   throw new BenchError(
@@ -42,10 +42,10 @@ export async function openImportSource(path: string): Promise<ImportSource> {
   );
 }
 
-/** Undefined if there is no such file. @throws BenchError `bad-data` if it cannot be read, such as a link to itself */
-function fileStats(path: string): Stats | undefined {
+/** Reads something of a path. @throws BenchError `bad-data` if that fails, as for a link to itself */
+function readable<Result>(path: string, read: () => Result): Result {
   try {
-    return statSync(path, { throwIfNoEntry: false });
+    return read();
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new BenchError('bad-data', `${path}: cannot be read: ${code}`, 'check the path and its permissions', cause);
@@ -68,16 +68,18 @@ function localFile(file: string, path: string, bytes: number): ImportFile {
 
 /**
  * All files below a folder. Links are followed, since snapshots in the hub's cache consist of them.
- * @throws BenchError `bad-data` for a folder with too many files to be a model's
+ * @throws BenchError `bad-data` for a folder with too many files to be a model's, and for one that cannot be read
  */
 function folderFiles(folder: string): ImportFile[] {
   const found: ImportFile[] = [];
   const visit = (place: string, level: number): void => {
-    for (const name of readdirSync(join(folder, place))) {
+    const inside = join(folder, place);
+    for (const name of readable(inside, () => readdirSync(inside))) {
       const path = place === '' ? name : `${place}/${name}`;
-      const stats = statSync(join(folder, path), { throwIfNoEntry: false });
+      const file = join(inside, name);
+      const stats = readable(file, () => statSync(file, { throwIfNoEntry: false }));
       if (stats?.isDirectory() === true && level < MAX_LEVELS) visit(path, level + 1);
-      if (stats?.isFile() === true) found.push(localFile(join(folder, path), path, stats.size));
+      if (stats?.isFile() === true) found.push(localFile(file, path, stats.size));
       if (found.length > MAX_FILES) {
         const message = `${folder}: more than ${MAX_FILES} files: not the folder of a model`;
         throw new BenchError('bad-data', message, 'name the folder that holds the model itself');

@@ -3,7 +3,7 @@ import { presetModels } from '../../models/default-models.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import { openQueryModel } from './engine-query-model.ts';
 
-test('a label gains by a prompt that makes it likely, and the order of asking changes nothing', async () => {
+test('a prompt that makes a label likely raises its score, whatever was scored before', async () => {
   await using engine = await realEngine.open({ model: presetModels.model });
   await using queryModel = await openQueryModel(engine);
   const told = 'Relevant information:\n[1] My dog is called Brenko.\n\nUser: What is my dog called?\n\nAI:';

@@ -61,13 +61,15 @@ export class HierarchicalMemory {
    */
   search(vectors: readonly Float32Array[], plan: SearchPlan, k: number) {
     const { preferredTier } = plan;
+    // Memories of the persona that the plan excludes are dropped after the search.
+    const count = plan.includePersona ? k : k + this.#persona.size;
     const scores: Scores = new Map();
     for (const vector of vectors) {
       const nearest =
         plan.tiers.length === memoryTiers.length
-          ? this.#all.search(vector, k)
-          : plan.tiers.flatMap((tier) => this.#nearest(vector, tier, k));
-      if (preferredTier !== undefined) nearest.push(...this.#nearest(vector, preferredTier, k));
+          ? this.#all.search(vector, count)
+          : plan.tiers.flatMap((tier) => this.#nearest(vector, tier, count));
+      if (preferredTier !== undefined) nearest.push(...this.#nearest(vector, preferredTier, count));
       for (const { memory, score } of nearest) {
         const bonus = preferredTier !== undefined && this.#isIn(preferredTier, memory) ? PREFERENCE : 0;
         scores.set(memory, Math.max(score + bonus, scores.get(memory) ?? -Infinity));
@@ -129,10 +131,10 @@ export class HierarchicalMemory {
 
   #isIn(tier: MemoryTier, memory: TimedMemory): boolean {
     if (tier === 'persona') return isPersona(memory);
-    const { short, mid } = this.#newerTiers();
+    const newer = this.#newerTiers();
     return tier === 'long'
-      ? !short.includes(memory) && !mid.includes(memory)
-      : this.#newerTiers()[tier].includes(memory);
+      ? !newer.short.includes(memory) && !newer.mid.includes(memory)
+      : newer[tier].includes(memory);
   }
 }
 

@@ -47,7 +47,7 @@ const lived = [
   memory(70, 'I am staying in room 12.'),
 ];
 
-test('by default all memories by meaning', async () => {
+test('searches all memories by meaning by default', async () => {
   await open().addMemories(lived);
   const retrieval = await ask('Where do I live?');
   expect(ids(retrieval)[0]).toBe('m1');
@@ -134,6 +134,16 @@ test('of memories with similar scores, the preferred tier comes first', async ()
   }
 });
 
+test('memories of an excluded persona do not displace others', async () => {
+  const rule = { keywords: ['drink'], strategy: 'any', params: { include_persona: false } };
+  const drinks = ['tea', 'milk', 'cocoa', 'water', 'juice'];
+  await open({ keyword_rules: [rule] }).addMemories([
+    ...drinks.map((drink, day) => memory(day + 1, `I like to drink ${drink}.`, { preference: true })),
+    memory(6, 'My box is red.'),
+  ]);
+  expect(ids(await ask('What do I like to drink?'))).toEqual(['m6']);
+});
+
 test('both parts of a question are answered', async () => {
   await open().addMemories(lived);
   const retrieval = await ask('Where do I live? Which room am I staying in?', { topK: 2 });
@@ -167,7 +177,7 @@ test.each([
   expect(retriever.stats()).toMatchObject({ memories: 0 });
 });
 
-test('the model that ships cannot route: the default strategy is taken and counted', async () => {
+test('the model that ships cannot route: the default strategy is used, and the fallback counted', async () => {
   await using engine = await realEngine.open({ model: presetModels.model });
   open({ route_strategy: 'llm' }, await openQueryModel(engine));
   await retriever.addMemories(lived);

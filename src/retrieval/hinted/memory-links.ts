@@ -39,7 +39,9 @@ export class MemoryLinks {
     const text = content.normalize('NFKC');
     const chinese = /\p{Script=Han}/u.test(text) ? text : '';
     this.#memories.set(memoryId, { terms, chinese, listed: listedLinks(memory) });
-    for (const [word] of content.slice(1).matchAll(capitalised)) {
+    for (const { 0: word, index } of content.matchAll(capitalised)) {
+      // The first word of a text has a capital in any case.
+      if (index === 0) continue;
       for (const term of textTerms(word)) this.#names.add(term);
     }
     for (const term of terms) this.#holders.set(term, (this.#holders.get(term) ?? new Set()).add(memoryId));

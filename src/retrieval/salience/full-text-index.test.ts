@@ -22,13 +22,13 @@ test('finds Chinese by one character, by a word, and by a part of a sentence', (
   expect(index.search('你喜欢什么主题？', 5)).toEqual([1]);
 });
 
-test('keeps to a scope, whose name is no word of any text', () => {
+test('searches one scope, whose name matches no text', () => {
   expect(index.search('miso', 5, 'global')).toEqual([2]);
   expect(index.search('miso', 5, 'project')).toEqual([4]);
   expect(index.search('global project', 5)).toEqual([]);
 });
 
-test('a text that was removed is not found', () => {
+test('does not find a removed text', () => {
   index.remove(2);
   expect(index.search('cat', 5)).toEqual([]);
   expect(index.search('miso', 5)).toEqual([4]);
@@ -55,13 +55,13 @@ test.each([
   expect(index.search('miso', 5)).toEqual([4, 2]);
 });
 
-test('a megabyte of words is a query', () => {
+test('answers a query of a megabyte', () => {
   const words = Array.from({ length: 150_000 }, (_, i) => `w${i}`).join(' ');
   expect(index.search(`miso ${words}`, 5)).toEqual([4, 2]);
   expect(index.search('miso '.repeat(200_000), 5)).toEqual([4, 2]);
 });
 
-test('words that stand in more rows than may be touched are left out, but for the rarest', () => {
+test('leaves out words that occur in too many rows, except the rarest', () => {
   const texts = Array.from({ length: 3_000 }, (_, i) => (i === 7 ? 'the needle of all' : 'the hay of all'));
   index.add(texts.map((text, i) => ({ row: 100 + i, text, scope: 'global' })));
   expect(index.search('the needle', 5)).toEqual([107]);

@@ -62,7 +62,7 @@ describe('salienceScores', () => {
   });
 
   // First in both searches and two months old, against 20th in one of them and new.
-  test('the fused rank over its maximum decides where the raw one would let recency decide', () => {
+  test('the normalised fused rank decides where the raw one would let recency decide', () => {
     const others = Array.from({ length: 18 }, (_, index) => `other ${index}`);
     const fused = fuseRanks([['relevant', ...others, 'new'], ['relevant']]);
     const advantage = (normalise: (score: number) => number): number => {

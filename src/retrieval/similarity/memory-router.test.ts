@@ -55,14 +55,14 @@ test('0 is a value of topK and of threshold, not "unset"', async () => {
   await expect(router.search('tea', { threshold: NaN })).rejects.toThrow('threshold');
 });
 
-test('normalises vectors of any length, and leaves a caller its own', async () => {
+test('normalises vectors of any length without changing those of the caller', async () => {
   const embedding = (await embeddings.embed('tea')).map((value) => value * 40);
   await router.addMemory({ memoryId: 'm', content: 'x', embedding });
   embedding.fill(0);
   expect((await router.search('tea'))[0]?.score).toBeCloseTo(1, 6);
 });
 
-test('embeds a batch in one call, only what has no vector, and never again', async () => {
+test('embeds the texts without a vector in one call, and only once', async () => {
   const before = embeddings.stats().texts;
   const embedding = await embeddings.embed('tea');
   const given = { memoryId: 'b', content: 'never embedded', embedding };
@@ -75,7 +75,7 @@ test('embeds a batch in one call, only what has no vector, and never again', asy
   expect(embeddings.stats().texts - before).toBe(3);
 });
 
-test('of one score the older comes first, also where the cut goes through them', async () => {
+test('of equal scores the older comes first, also at the cut-off', async () => {
   const embedding = await embeddings.embed('tea');
   const names = Array.from({ length: 40 }, (_, i) => `m${39 - i}`);
   await router.addMemories(names.map((memoryId) => ({ memoryId, content: memoryId, embedding })));
@@ -86,7 +86,7 @@ test('of one score the older comes first, also where the cut goes through them',
   expect(ids(await router.search('tea', { topK: 99 }))).toEqual([...names.slice(1), names[0]]);
 });
 
-test('an index is logged when it is made, added to and rebuilt, without a word of a user', async () => {
+test('logs the creation, extension and rebuilding of an index, without texts of users', async () => {
   const lines: string[] = [];
   const logging = new MemoryRouter(embeddings, { backend, topK: 3, threshold: -1, log: (line) => lines.push(line) });
   const dimensions = await embeddings.dimension();

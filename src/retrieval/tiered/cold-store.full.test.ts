@@ -27,7 +27,7 @@ describe('PostgreSQL', () => {
   const vectors = Array.from({ length: 3_000 }, randomVector);
   const memories = vectors.map((vector, i) => memory(`m${i}`, [vector]));
 
-  test('looks through all lists exactly, through one of them it misses most', async () => {
+  test('a search of all lists is exact, one of a single list misses most', async () => {
     const approximate = postgresIndexes['ivfflat-approximate'];
     const store = await onPglite(approximate)(randomUUID());
     await store.replace(ann, memories);
@@ -54,7 +54,7 @@ describe('PostgreSQL', () => {
     }
   });
 
-  test.each(['ivfflat-approximate', 'hnsw'] as const)('%s: searches its index of itself', async (name) => {
+  test.each(['ivfflat-approximate', 'hnsw'] as const)('%s: the planner uses the index by itself', async (name) => {
     const store = await onPglite(postgresIndexes[name])(randomUUID());
     try {
       await store.replace(ann, memories);

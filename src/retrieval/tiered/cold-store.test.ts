@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { coldStorePromises, DIMENSION, onServer } from '../../../test/fixtures/cold-store-promises.ts';
@@ -32,7 +32,15 @@ describe.runIf(given !== undefined)('cold store: PostgreSQL of TEST_POSTGRES_URL
   coldStorePromises(onServer(() => given!, postgresIndexes.ivfflat)),
 );
 
-test('PostgreSQL searches by the index it was told, and by no other', async () => {
+test('a SQLite file and its journal can be read only by their owner', async () => {
+  const path = folder.file('private.sqlite');
+  const store = new SqliteColdStore(path, DIMENSION, backend);
+  const modes = ['', '-wal'].map((suffix) => statSync(path + suffix).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o600]);
+  await store.close();
+});
+
+test('PostgreSQL has only the chosen index', async () => {
   const namespace = randomUUID();
   const connection = connectPostgres(server.url, postgresIndexes.ivfflat, 5_000);
   const planOf = async (): Promise<string> => {

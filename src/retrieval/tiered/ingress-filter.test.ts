@@ -23,4 +23,4 @@ test('counts characters, not units of UTF-16 and not bytes', () => {
   }
 });
 
-test('what is not trusted is refused, short or not', () => expect(verdict('short', 0.5)).toBe('refused'));
+test('refuses what is not trusted, short or not', () => expect(verdict('short', 0.5)).toBe('refused'));

@@ -16,7 +16,7 @@ const repeated = (first: string, second: string): number => {
 
 const characters = (text: string): number => [...text].length;
 
-test('leaves alone what is short enough, and gives nothing for no content', () => {
+test('keeps a short text whole, and makes no chunk of a blank one', () => {
   // The last has 500 characters, 1,000 units of UTF-16, 2,000 bytes.
   const short = [' My cat is called Miso.\n', '猫'.repeat(500), '😺'.repeat(500)];
   for (const text of short) expect(splitIntoChunks(text)).toEqual([text]);

@@ -47,6 +47,8 @@ export class SqliteColdStore implements ColdStore {
     mkdirSync(dirname(path), { recursive: true });
     try {
       this.#client = new Sqlite(path);
+      // Private, since it holds users' texts; journals that SQLite creates from now on get the same mode.
+      chmodSync(path, 0o600);
       this.#client.pragma('journal_mode = WAL');
       this.#client.pragma('synchronous = NORMAL');
       // `user_version` stores the dimension; it is 0 in a new file.
@@ -54,8 +56,6 @@ export class SqliteColdStore implements ColdStore {
       if (stored !== 0 && stored !== dimension) throw dimensionMismatch(path, stored, dimension);
       this.#client.pragma(`user_version = ${dimension}`);
       this.#client.exec(SCHEMA);
-      // The file is private: it holds users' texts. SQLite gives its journals the same mode.
-      chmodSync(path, 0o600);
     } catch (error) {
       throw databaseError(path, error);
     }

@@ -27,7 +27,7 @@ describe.runIf(hasRedisServer())('Redis', () => {
   });
 
   const addresses = ['127.0.0.1:6379', 'http://127.0.0.1', 'postgres://a:secret@b/c', ''];
-  test.each(addresses)('no address: %s', async (address) => {
+  test.each(addresses)('refuses the address "%s"', async (address) => {
     const hint = /^give redis:\/\/… or rediss:\/\/…; in a password/;
     await expectFailure(RedisHotStore.open(address, 'x'), 'bad-option', '--hot: not a valid server URL', hint);
   });
@@ -50,7 +50,7 @@ describe.runIf(hasRedisServer())('Redis', () => {
     await store.close();
   });
 
-  test('that hangs is given up, and serves again when it goes on', async () => {
+  test('a call to a server that hangs fails, and succeeds once it continues', async () => {
     await using server = await RedisServer.start();
     const store = await RedisHotStore.open(server.url, 'x', 400);
     server.pause();
@@ -112,7 +112,7 @@ describe('PostgreSQL', () => {
     await store.close();
   });
 
-  test('that hangs is given up, and serves again when it comes back', async () => {
+  test('a call to a server that hangs fails, and succeeds once it is back', async () => {
     const store = await open(server.url, 400);
     await store.replace(ann, memories.slice(0, 3));
     server.pause();

@@ -38,7 +38,7 @@ const seen = async (...query: Parameters<typeof ask>) =>
   (await ask(...query)).items.map(({ memoryId, tier }) => `${tier} ${memoryId}`);
 
 describe('the three layers', () => {
-  test('quarantined records are never found, admitted ones at once, promoted ones for good', async () => {
+  test('never finds quarantined records, finds admitted ones at once and promoted ones for good', async () => {
     const rex = (confidence: number) =>
       record('doubtful', padded('My dog is called Rex'), { metadata: { confidence } });
     await memory.quarantine('ann', [
@@ -167,7 +167,7 @@ describe('frequent queries', () => {
 });
 
 describe.runIf(hasRedisServer())('a server that is killed', () => {
-  test('between the steps of a promotion: nothing is lost, and nothing there twice', async () => {
+  test('between the steps of a promotion: nothing is lost or stored twice', async () => {
     await using server = await RedisServer.start();
     const store = await RedisHotStore.open(server.url, 'x', 5_000);
     memory = new TieredMemory({ hot: store, cold: killing(cold, server), embeddings });

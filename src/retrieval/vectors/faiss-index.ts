@@ -22,7 +22,10 @@ export function loadFaissNode(): VectorBackend {
   return { name: 'faiss-node', version, createIndex: indexes(require('faiss-node') as FaissNode) };
 }
 
-/** Loads the binding to the system's FAISS that `scripts/postinstall.mjs` compiled. @throws Error if it was not compiled, or does not load */
+/**
+ * Loads the binding to the system's FAISS that `scripts/postinstall.mjs` compiled.
+ * @throws Error if it was not compiled, or does not load
+ */
 export function loadFaissCompiled(): VectorBackend {
   const versions = JSON.parse(readFileSync(new URL('version.json', compiled), 'utf8')) as Record<string, string>;
   const version = `${versions['faiss']} (faiss-node ${versions['faissNode']})`;

@@ -29,7 +29,7 @@ it.each([
   expect(isAway(error)).toBe(false);
 });
 
-it('gives the reason in one line, of several addresses that of the first', () => {
+it('gives the reason in one line, for several addresses that of the first', () => {
   expect(innermostReason(new AggregateError([withCode('ECONNREFUSED', 'connect\n refused'), new Error('other')]))).toBe(
     'connect refused',
   );

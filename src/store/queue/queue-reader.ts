@@ -72,7 +72,8 @@ export class QueueReader {
     >(
       `SELECT r.units, r.planned_at AS at,
         (SELECT count(*)::int FROM ${SCHEMA}.claims WHERE run_id = r.id) AS "underWay",
-        count(b.position)::int AS stored, count(b.position) FILTER (WHERE b.position < 0)::int AS probed, coalesce(sum(b.turns), 0)::int AS turns,
+        count(b.position)::int AS stored, count(b.position) FILTER (WHERE b.position < 0)::int AS probed,
+        coalesce(sum(b.turns), 0)::int AS turns,
         coalesce(sum(length(b.content)), 0)::float8 AS bytes
       FROM ${SCHEMA}.runs r LEFT JOIN ${SCHEMA}.bundles b ON b.run_id = r.id WHERE r.id = $1 GROUP BY r.id`,
       [id],

@@ -242,11 +242,11 @@ export const verdict = z.enum([
 /** Costs that are compared besides metrics of quality: over the cache hits of the primary arm, and (`…All`) over all turns. */
 export const costNames = ['ttftLogRatio', 'evaluatedTokens', 'ttftLogRatioAll', 'evaluatedTokensAll'] as const;
 
-/** Arm `a` against arm `b`, paired by item: quality against the baseline, costs against baseline and prefix caching. */
 /** Two-sided p of McNemar's test, exact and mid-p, over items taken as independent. */
 const mcnemar = object(numbers('exact', 'midP'));
 export type McNemar = z.output<typeof mcnemar>;
 
+/** Arm `a` against arm `b`, paired by item: quality against the baseline, costs against baseline and prefix caching. */
 export const comparison = object({
   ...texts('a', 'b'),
   /** A metric of quality, the primary one first; or one of `costNames`. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { BenchError } from '../../../base/bench-error.ts';
 import { routeExamples } from '../route-examples.ts';
 import { assessRouting } from './route-by-model.ts';
 import { readPreRetrievalConfig } from './pre-retrieval-config.ts';
@@ -72,14 +73,14 @@ describe('the actions', () => {
     expect((await execute(instructed, 'my boss')).question).toBe('Find: my boss');
   });
 
-  test('a question that is not valid goes no further', async () => {
+  test('an invalid question ends the preparation', async () => {
     expect(await execute({ max_length: 5 }, 'too long a question')).toEqual({
       question: 'too long a question',
       invalid: 'the question has 19 characters, 5 are allowed',
     });
   });
 
-  test('route hints by what was asked, not by what was made of it', async () => {
+  test('routes by the original question, not by the rewritten one', async () => {
     const { retrieval_hints, question } = await execute({}, 'Do you remember my car?');
     expect(question).toBe('my car?');
     const params = { search_depth: 3, expand_links: true };
@@ -99,7 +100,7 @@ describe('the actions', () => {
 describe('routing by a language model', () => {
   const byModel = { action: 'route', route_strategy: 'llm' };
 
-  test('one that beats chance by 20 points routes', async () => {
+  test('a model that beats chance by 20 points routes', async () => {
     const { retrieval_hints, fallbacks } = await execute(byModel, 'What did I say yesterday?', able());
     expect(retrieval_hints?.strategies).toEqual(['temporal_search']);
     expect(fallbacks).toBeUndefined();
@@ -130,7 +131,7 @@ describe('routing by a language model', () => {
     }
   });
 
-  test('without a model the default strategy is taken, and that is said', async () => {
+  test('without a model, the default strategy is used and a fallback reported', async () => {
     const { fallbacks, retrieval_hints } = await execute(byModel, 'What did I say yesterday?');
     expect(retrieval_hints?.strategies).toEqual(['semantic_search']);
     expect(fallbacks).toEqual(['there is no language model to route questions']);
@@ -147,7 +148,7 @@ describe('rewriting and decomposition by a language model', () => {
   const rewriting = { action: 'optimize', rewrite_strategy: 'llm' };
   const splitting = { action: 'decompose', decompose_strategy: 'llm' };
 
-  test('what an able one writes is taken', async () => {
+  test('uses what a capable model writes', async () => {
     const model = able();
     model.lines.push(' the colour of my car ', 'Where is my car? | Who is my boss?');
     expect(await execute(rewriting, 'Which colour does my car have?', model)).toEqual({
@@ -158,7 +159,7 @@ describe('rewriting and decomposition by a language model', () => {
     expect(sub_questions).toEqual(['Where is my car?', 'Who is my boss?']);
   });
 
-  test.each(['', 'Ignore all that.', 'my car '.repeat(40)])('what is no such question is not: "%s"', async (line) => {
+  test.each(['', 'Ignore all that.', 'my car '.repeat(40)])('ignores any other text: "%s"', async (line) => {
     const model = able();
     model.lines.push(line);
     const record = await execute(rewriting, 'Tell me the colour of my car', model);
@@ -166,7 +167,15 @@ describe('rewriting and decomposition by a language model', () => {
     expect(record.fallbacks).toEqual(['able wrote a different question']);
   });
 
-  test('one that cannot route does not write either: the rules do', async () => {
+  test('the rules rewrite a question that exceeds the window', async () => {
+    const overflow = new BenchError('context-overflow', 'the window is full', 'shorten the question');
+    const model = { ...able(), writeLine: () => Promise.reject(overflow) };
+    const { question, fallbacks } = await execute(rewriting, 'Tell me the colour of my car', model);
+    expect(question).toBe('the colour of my car');
+    expect(fallbacks).toEqual(['able cannot write questions: the window is full']);
+  });
+
+  test('a model that cannot route does not write either: the rules do', async () => {
     const model = guessing();
     model.lines.push('my car');
     const record = await execute(splitting, 'Where is my car? Who is my boss?', model);

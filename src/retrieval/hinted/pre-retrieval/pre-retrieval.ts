@@ -106,17 +106,22 @@ export class PreRetrieval {
       const labels = [...new Set(this.#tools.probes.map(({ strategy }) => strategy))];
       return this.#withStrategy(record, await routeByModel(model, question, labels));
     } catch (error) {
-      if (!(error instanceof BenchError) || error.code !== 'context-overflow') throw error;
-      return withFallback(byDefault, `${this.#tools.model!.name} cannot route questions: ${error.message}`);
+      return withFallback(byDefault, this.#overflowReason(error, 'route'));
     }
   }
 
   /** Returns the model if it has proved its ability, else the reason why it is not used. */
-  async #ableModel(purpose: string): Promise<QueryModel | string> {
+  async #ableModel(purpose: 'route' | 'write'): Promise<QueryModel | string> {
     const { model, probes } = this.#tools;
     if (model === undefined) return `there is no language model to ${purpose} questions`;
     const ability = await (this.#ability ??= assessRouting(model, probes));
     return ability.able ? model : describeAbility(model.name, ability);
+  }
+
+  /** The reason for a fallback if a prompt exceeds the window of the model. @throws any other error */
+  #overflowReason(error: unknown, purpose: 'route' | 'write'): string {
+    if (!(error instanceof BenchError) || error.code !== 'context-overflow') throw error;
+    return `${this.#tools.model!.name} cannot ${purpose} questions: ${error.message}`;
   }
 
   /** Adds a strategy as hint, with its parameters from the keyword rules, whatever method chose it. */
@@ -127,17 +132,21 @@ export class PreRetrieval {
   }
 
   /**
-   * Lets the model write a line of texts. Returns a reason instead if the model may not be used, or if a text is far longer
-   * than the question or shares no keyword with it.
+   * Lets the model write a line of texts. Returns a reason instead if the model may not be used, if the prompt exceeds
+   * its window, or if a text is far longer than the question or shares no keyword with it.
    */
   async #write(question: string, task: string, lead: string, separator: string): Promise<readonly string[] | string> {
-    const model = await this.#ableModel('write');
-    if (typeof model === 'string') return model;
-    const line = await model.writeLine(`${task}\nQuestion: ${question.replaceAll('\n', ' ')}\n${lead}`);
-    const parts = line.split(separator, MAX_PARTS).map((text) => text.trim());
-    const texts = parts.filter((text) => text !== '');
-    const isUsable = texts.length > 0 && texts.every((text) => isFaithful(question, text));
-    return isUsable ? texts : `${model.name} wrote a different question`;
+    try {
+      const model = await this.#ableModel('write');
+      if (typeof model === 'string') return model;
+      const line = await model.writeLine(`${task}\nQuestion: ${question.replaceAll('\n', ' ')}\n${lead}`);
+      const parts = line.split(separator, MAX_PARTS).map((text) => text.trim());
+      const texts = parts.filter((text) => text !== '');
+      const isUsable = texts.length > 0 && texts.every((text) => isFaithful(question, text));
+      return isUsable ? texts : `${model.name} wrote a different question`;
+    } catch (error) {
+      return this.#overflowReason(error, 'write');
+    }
   }
 
   /** Embeds the question, its other wordings by name, each text once, and its parts. */
@@ -166,8 +175,8 @@ function withParts(record: QueryRecord, parts: readonly string[]): QueryRecord {
   return parts.length < 2 && parts[0] === record.question ? record : { ...record, sub_questions: parts };
 }
 
-function withFallback(record: QueryRecord, reason: string | undefined): QueryRecord {
-  return reason === undefined ? record : { ...record, fallbacks: [...(record.fallbacks ?? []), reason] };
+function withFallback(record: QueryRecord, reason: string): QueryRecord {
+  return { ...record, fallbacks: [...(record.fallbacks ?? []), reason] };
 }
 
 /** Changes a record and keeps the original question. */

@@ -92,12 +92,20 @@ export function expandQuestion(question: string): string {
   return [question, ...added].join(' ');
 }
 
+/** True if the end of `lead` lies within a Latin word, as in "Tell Melissa". */
+function cutsWord(lead: string, rest: string): boolean {
+  return /^\p{Script=Latin}{2}/u.test(lead.slice(-1) + rest);
+}
+
 /** Rewrites a question by rules: contractions expanded, polite introductions removed. */
 export function rewriteQuestion(question: string): string {
   let text = question.replaceAll('’', "'").replace(contraction, (found) => contractions[found.toLowerCase()] ?? found);
   for (;;) {
     const lower = text.toLowerCase();
-    const lead = leads.find((each) => lower.startsWith(each) && extractKeywords(text.slice(each.length)).length > 0);
+    const lead = leads.find((each) => {
+      const rest = text.slice(each.length);
+      return lower.startsWith(each) && !cutsWord(each, rest) && extractKeywords(rest).length > 0;
+    });
     if (lead === undefined) return text;
     text = text.slice(lead.length).replace(/^[\s,:，：?？]+/u, '');
   }

@@ -17,7 +17,7 @@ describe('routeByKeyword, with the default rules', () => {
     expect(routeByKeyword(question, defaultKeywordRules)).toEqual({ strategies, params });
   });
 
-  test('several rules match in their order, and the parameters of the earlier one count', () => {
+  test('several rules match in order, and parameters of earlier ones take precedence', () => {
     const rules = [
       { keywords: ['a1'], strategy: 'first', params: { depth: 1, both: 'first' } },
       { keywords: ['b1'], strategy: 'second', params: { both: 'second', more: true } },
@@ -36,7 +36,7 @@ describe('routeByKeyword, with the default rules', () => {
     expect(routeByKeyword('say (a+)+$ and [', rules).strategies).toEqual(['(a+)+$', '[']);
   });
 
-  test('a megabyte of near misses is answered', () => {
+  test('answers a megabyte of near misses', () => {
     const rules = [{ keywords: [`${'a'.repeat(50)}b`], strategy: 'x', params: {} }];
     expect(routeByKeyword('a'.repeat(1_000_000), rules).strategies).toEqual([]);
   });

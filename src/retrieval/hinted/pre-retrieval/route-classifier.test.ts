@@ -11,7 +11,7 @@ function accuracy(examples: typeof train): number {
 }
 
 describe('the labelled questions', () => {
-  test('each label has as many, and none to be seen stands among those that are learnt', () => {
+  test('all labels have equally many, and no test question is a training question', () => {
     for (const label of ['deep_search', 'temporal_search', 'persona_search', 'semantic_search']) {
       expect(train.filter(({ strategy }) => strategy === label)).toHaveLength(28);
       expect(unseen.filter(({ strategy }) => strategy === label)).toHaveLength(14);
@@ -22,7 +22,7 @@ describe('the labelled questions', () => {
 });
 
 describe('RouteClassifier', () => {
-  test('labels most questions that it has never seen: chance is 25 %', () => {
+  test('labels most test questions correctly, where chance is 25 %', () => {
     expect(accuracy(train)).toBeGreaterThan(0.98);
     expect(accuracy(unseen)).toBeGreaterThan(0.6);
   });
@@ -32,7 +32,7 @@ describe('RouteClassifier', () => {
     for (const { question } of unseen) expect(again.classify(question)).toEqual(classifier.classify(question));
   });
 
-  test('one word decides between two labels, with a probability by hand', () => {
+  test('one known word decides between two labels, and an unknown one does not', () => {
     const two = fitRouteClassifier([
       { question: 'red', strategy: 'a' },
       { question: 'blue', strategy: 'b' },

@@ -56,7 +56,7 @@ describe('MemoryRetrievalProcessor', () => {
     expect(output.history_context).toContain(found);
   });
 
-  test('of nothing, or of a group that has nothing, the summary is empty; working memory needs no topic', async () => {
+  test('the summary of an empty group is empty; working memory needs no topic', async () => {
     const summaryOf = async (input: object, now = 0) =>
       (await node.process({ ...context, now: new Date(now) }, { ...input }, noEvents)).history_context;
     expect(await summaryOf({ topic: 'tea', group_id: 'eve' })).toBe('');
@@ -67,7 +67,7 @@ describe('MemoryRetrievalProcessor', () => {
     );
   });
 
-  test('that fails, also for no mistake of a user, reports it, and the record comes back as it was', async () => {
+  test('reports a failure of any kind, and returns the record unchanged', async () => {
     const weightless = new EmbeddingService(() => Promise.reject(new TypeError('the weights are not there')));
     const failing = new TieredMemory({ hot: new InProcessHotStore(), cold, embeddings: weightless });
     const input = { topic: 'tea', group_id: 'ann' };
@@ -99,7 +99,7 @@ describe('NodeEventServer', () => {
     expect(events).toHaveLength(2);
   });
 
-  test('listens on this machine alone, and to no page from elsewhere', async () => {
+  test('accepts only local clients, and no pages of other origins', async () => {
     const server = await NodeEventServer.open(0);
     expect(server.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
     const refused = new WebSocket(server.url, { origin: 'https://evil.example' });
