@@ -173,7 +173,7 @@ it('is undecided about a cache if no set of memories recurs within a repeat, and
   );
 });
 
-it("is undecided about an α that the other arm has too, and about a budget that drops nothing", () => {
+it('is undecided about an α that the other arm has too, and about a budget that drops nothing', () => {
   const one = handmadeTraits('dki@alpha=1', { base: 'dki', settings: { alpha: 1 }, alpha: 1 });
   const alike = [rag, { ...dki, alpha: 1 }, one];
   expect(line(checked({ arms: alike, answered: askedOfEach(alike) }))).toBe(
