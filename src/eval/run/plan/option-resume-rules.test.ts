@@ -37,7 +37,7 @@ it('a resumed run keeps its fixed options, and takes all others from the command
   using database = openDatabase({ path: folder.file('runs.sqlite') });
   const valueOf = (key: string, when: 'then' | 'now'): unknown => {
     if (key === 'given') return [];
-    if (key === 'suite') return [when];
+    if (key === 'suite' || key === 'dataset') return [when];
     return ['margin', 'workers'].includes(key) ? when.length : `${key} ${when}`;
   };
   const optionsOf = (when: 'then' | 'now') =>
