@@ -15,11 +15,14 @@ export interface NewMemory {
   readonly createdAt?: number | undefined;
 }
 
+/** The owner of the memories of a user in a run: users with the same id in different runs are different users. */
+export const ownerInRun = (runId: string, userId: string): string => `${runId}/${userId}`;
+
 /** Stored memories and preferences of one run, or of no run. Lists are in the order of writing. */
 export class MemoryRepository extends Repository {
   readonly #runId: string | undefined;
 
-  /** @param runId the run of the memories; users with the same id in different runs are different users */
+  /** @param runId the run of the memories */
   constructor(database: BenchDatabase, runId?: string) {
     super(database);
     this.#runId = runId;
@@ -84,7 +87,7 @@ export class MemoryRepository extends Repository {
   /** The key within which memory ids are unique: the user, or the session for memories without a user. */
   #owner({ userId, sessionId = '' }: { readonly userId?: string | undefined; readonly sessionId?: string }): string {
     if (userId === undefined) return `session ${sessionId}`;
-    if (this.#runId !== undefined) return `${this.#runId}/${userId}`;
+    if (this.#runId !== undefined) return ownerInRun(this.#runId, userId);
     // A user may be called like the key of a session.
     return /^(?:session|user) /.test(userId) ? `user ${userId}` : userId;
   }

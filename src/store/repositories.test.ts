@@ -35,6 +35,16 @@ describe('MemoryRepository', () => {
     expect(memories.getBySession('s')).toEqual([{ ...memory, id, owner: 'ann', embedding: stored }]);
   });
 
+  test('a user with the name of a session without a user has memories of their own', () => {
+    sessions.getOrCreate('s');
+    const content = (userId?: string) => `of ${userId ?? 'the session'}`;
+    const users = [undefined, 'session s', 'user session s'];
+    for (const userId of users) memories.create({ id: 'm', sessionId: 's', userId, content: content(userId) });
+    expect(users.map((userId) => memories.getByIds(userId, ['m']).map((row) => row.content))).toEqual(
+      users.map((userId) => [content(userId)]),
+    );
+  });
+
   test('an id is unique per user, and a memory that is stored again becomes the newest', () => {
     for (const sessionId of ['s', 't']) sessions.getOrCreate(sessionId);
     const create = (id: string, userId: string) =>

@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import type { BenchDatabase } from './database.ts';
+import { ownerInRun } from './memory-repository.ts';
 import {
   auditLogs,
   conversations,
@@ -20,7 +21,7 @@ type SessionRows = {
 
 /**
  * All rows of a user in a run, in the order of writing. Session ids lack the id of the run, with which they begin in the
- * database, so that the rows can be written into any run.
+ * database, and owners are only the user's id, so that the rows can be written into any run.
  */
 export interface UserRows extends SessionRows {
   readonly sessions: readonly { readonly id: string; readonly createdAt: number }[];
@@ -43,7 +44,8 @@ export function readUserRows(source: BenchDatabase, { runId, userId }: UserOfRun
     const ids = userSessions.map(({ id }) => id);
     const rows = Object.entries(sessionTables).map(([name, table]) => {
       const found = query.select().from(table).where(inArray(table.sessionId, ids)).orderBy(written).all();
-      return [name, found.map((row) => ({ ...row, sessionId: withoutRun(row.sessionId) }))] as const;
+      const owner = 'owner' in table ? { owner: userId } : {};
+      return [name, found.map((row) => ({ ...row, ...owner, sessionId: withoutRun(row.sessionId) }))] as const;
     });
     const userTurns = query.select().from(turns).where(isTurnOfUser).orderBy(asc(turns.id)).all();
     return {
@@ -68,8 +70,9 @@ export function writeUserRows(target: BenchDatabase, user: FinishedUser, rows: U
       query.insert(sessions).values(row).run();
     }
     for (const [name, table] of Object.entries(sessionTables)) {
+      const owner = 'owner' in table ? { owner: ownerInRun(runId, userId) } : {};
       for (const row of rows[name as keyof typeof sessionTables]) {
-        const moved = { ...row, sessionId: `${runId}${row.sessionId}` } as never;
+        const moved = { ...row, ...owner, sessionId: `${runId}${row.sessionId}` } as never;
         query.insert(table).values(moved).run();
       }
     }

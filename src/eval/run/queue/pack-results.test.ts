@@ -29,7 +29,13 @@ const { id: runId } = new RunRepository(database).create(newRun({ name: 'r', tur
 const sessionId = `${runId}/u-1`;
 new SessionRepository(database).getOrCreate(sessionId, { userId: 'u-1', runId });
 const embedding = new Float32Array([Math.fround(0.1), -0, 1e-40]);
-new MemoryRepository(database).create({ id: 'm', sessionId, userId: 'u-1', content: '我喜欢茶\u0000', embedding });
+new MemoryRepository(database, runId).create({
+  id: 'm',
+  sessionId,
+  userId: 'u-1',
+  content: '我喜欢茶\u0000',
+  embedding,
+});
 for (const turn of [answeredTurn('rag'), failedTurn('dki', 'no answer')])
   new TurnRepository(database).put({ runId, sessionId }, turn);
 const rows = readUserRows(database, { runId, userId: 'u-1' });
@@ -45,6 +51,7 @@ test('a user comes out of a bundle as they went in, under another run', async ()
   const { id } = new RunRepository(target).create(newRun({ name: 'merged', turns: [] }));
   writeUserRows(target, { runId: id, userId: 'u-1', position: 0, worker: 'w' }, bundleRows(read));
   expect(readUserRows(target, { runId: id, userId: 'u-1' })).toEqual(rows);
+  expect(new MemoryRepository(target, id).getByUser('u-1')).toMatchObject([{ id: 'm', content: '我喜欢茶\u0000' }]);
   const turnsIn = (one: BenchDatabase, run: string) => [...new TurnRepository(one).listByRun(run)];
   expect(turnsIn(target, id)).toEqual(turnsIn(database, runId));
 });
