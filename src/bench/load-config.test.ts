@@ -137,6 +137,10 @@ describe('the configuration', () => {
     expect(failure({ flags: { model: 'my-model' } }).message).toContain('--model: unknown name "my-model"');
   });
 
+  it('takes an option of the strategy that a resumed run has', () => {
+    expect(load({ resume: 'a', preRetrieval: 'a.json' }).preRetrieval).toBe(folder.file('a.json'));
+  });
+
   it('refuses an option of another retrieval strategy', () => {
     const { message, hint } = failure({ flags: { retriever: 'hinted', retrievalTokens: '9' } });
     expect(message).toBe('--retrieval-tokens: has no effect in this run');

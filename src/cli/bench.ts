@@ -157,10 +157,23 @@ async function unlessInterrupted(signal: AbortSignal): Promise<void> {
 }
 
 /** Options of the machine. Runs do not store them, so that a resumed run needs them again. */
-const machineOptions = ['model', 'embedder', 'threads', 'engineUrl', 'slotsFolder', 'llamaServer'] as const;
+const machineOptions = [
+  'model',
+  'embedder',
+  'preRetrieval',
+  'hot',
+  'cold',
+  'threads',
+  'engineUrl',
+  'slotsFolder',
+  'llamaServer',
+] as const;
+
+/** The user's name and password in an address, which are not printed. */
+const CREDENTIALS = /:\/\/[^/]*@/;
 
 function machineFlags(config: BenchConfig): string[] {
-  const given = machineOptions.filter((key) => config.given.includes(key));
+  const given = machineOptions.filter((key) => config.given.includes(key) && !CREDENTIALS.test(String(config[key])));
   return [
     ...given.flatMap((key) => [flagName(key), String(config[key])]),
     ...(config.allowRemote ? ['--allow-remote'] : []),

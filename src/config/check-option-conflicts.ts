@@ -9,15 +9,16 @@ type Options = Pick<BenchConfig, 'retriever' | 'cold' | 'dataset' | 'suite' | 'g
 /** When options have no effect, and what the user can do. */
 interface Rule {
   readonly options: readonly string[];
-  readonly isUnused: (config: Options) => boolean;
+  readonly isUnused: (config: Options, given: GivenOptions) => boolean;
   readonly hint: string;
 }
 
 function retrieverRule(name: string, ...options: string[]): Rule {
   return {
     options,
-    // Suite `retrieval` runs every strategy.
-    isUnused: ({ retriever, suite }) => retriever !== name && !suite.includes('retrieval') && !suite.includes('all'),
+    // Suite `retrieval` runs every strategy, and a resumed run keeps its retriever.
+    isUnused: ({ retriever, suite }, given) =>
+      retriever !== name && !suite.includes('retrieval') && !suite.includes('all') && !given.has('resume'),
     hint: `add --retriever ${name}, or drop it`,
   };
 }
@@ -91,7 +92,7 @@ const conflicts: readonly (Readonly<Record<'message' | 'hint', string>> & {
 export function checkOptionConflicts(config: Options, given: GivenOptions): void {
   for (const { options, isUnused, hint } of rules) {
     const unused = options.map((key) => given.get(key)).find((option) => option !== undefined);
-    if (unused === undefined || !isUnused(config)) continue;
+    if (unused === undefined || !isUnused(config, given)) continue;
     throw new BenchError('bad-option', `${unused.name}: has no effect in this run`, hint);
   }
   const conflict = conflicts.find(({ isConflict }) => isConflict(config, given));
