@@ -51,12 +51,15 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<Elem
     if (isList === false) return depth === 0 && character === '}';
     return isList === true && (depth === 0 || (depth === 1 && character === ','));
   };
+  const requireOpenList = (character: string): void => {
+    if (isList === true && depth === 0 && character.trim() !== '') throw new RangeError('text follows the list');
+  };
   const placed = (text: string): ElementText => ({ at: isList === true ? ` [${index++}]` : `:${firstLine}`, text });
   for await (const piece of pieces) {
     let start = 0;
     for (let at = 0; at < piece.length; at++) {
       const character = piece[at]!;
-      if (isList === true && depth === 0 && character.trim() !== '') throw new RangeError('text follows the list');
+      requireOpenList(character);
       if (isList === undefined && character.trim() !== '') {
         isList = character === '[';
         if (isList) start = at + 1;

@@ -18,19 +18,7 @@ export function hubAccess(environment: Readonly<Record<string, string | undefine
     return text === '' ? undefined : text;
   };
   const endpoint = value('HF_ENDPOINT') ?? DEFAULT_ENDPOINT;
-  if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
-    // The value is left out if it may contain a password.
-    const name = endpoint.includes('@') ? 'HF_ENDPOINT' : `HF_ENDPOINT ${endpoint}`;
-    throw new BenchError('bad-option', `${name}: not a web address`, `write it as ${DEFAULT_ENDPOINT}`);
-  }
-  const { username, password } = new URL(endpoint);
-  if (username !== '' || password !== '') {
-    throw new BenchError(
-      'bad-option',
-      'HF_ENDPOINT contains a user name or a password',
-      'give the token as HF_TOKEN instead',
-    );
-  }
+  requireEndpoint(endpoint);
   const token = value('HF_TOKEN');
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw new BenchError('bad-option', 'HF_TOKEN is not a token: it has spaces or odd characters', 'set it again');
@@ -45,4 +33,17 @@ export function hubAccess(environment: Readonly<Record<string, string | undefine
     // dki-bench's own cache; up to version 0.1 it held hub files, too.
     ownCache: cacheFolder(environment),
   };
+}
+
+/** @throws BenchError `bad-option` unless it is a web address without a user name or password */
+function requireEndpoint(endpoint: string): void {
+  if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
+    // The value is left out if it may contain a password.
+    const name = endpoint.includes('@') ? 'HF_ENDPOINT' : `HF_ENDPOINT ${endpoint}`;
+    throw new BenchError('bad-option', `${name}: not a web address`, `write it as ${DEFAULT_ENDPOINT}`);
+  }
+  const { username, password } = new URL(endpoint);
+  if (username === '' && password === '') return;
+  const message = 'HF_ENDPOINT contains a user name or a password';
+  throw new BenchError('bad-option', message, 'give the token as HF_TOKEN instead');
 }

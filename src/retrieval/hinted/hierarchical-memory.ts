@@ -65,12 +65,7 @@ export class HierarchicalMemory {
     const count = plan.includePersona ? k : k + this.#persona.size;
     const scores: Scores = new Map();
     for (const vector of vectors) {
-      const nearest =
-        plan.tiers.length === memoryTiers.length
-          ? this.#all.search(vector, count)
-          : plan.tiers.flatMap((tier) => this.#nearest(vector, tier, count));
-      if (preferredTier !== undefined) nearest.push(...this.#nearest(vector, preferredTier, count));
-      for (const { memory, score } of nearest) {
+      for (const { memory, score } of this.#nearestOf(vector, plan, count)) {
         const bonus = preferredTier !== undefined && this.#isIn(preferredTier, memory) ? PREFERENCE : 0;
         scores.set(memory, Math.max(score + bonus, scores.get(memory) ?? -Infinity));
       }
@@ -80,6 +75,13 @@ export class HierarchicalMemory {
     if (plan.linkDepth > 0) this.#followLinks(scores, vectors, plan, k);
     const ranked = best(scores, k);
     return { ranked, linked: ranked.filter(({ memory }) => !hits.has(memory)).length };
+  }
+
+  /** The nearest memories of the plan's tiers, and of its preferred tier. */
+  #nearestOf(vector: Float32Array, { tiers, preferredTier }: SearchPlan, k: number): ScoredMemory<TimedMemory>[] {
+    const isWhole = tiers.length === memoryTiers.length;
+    const nearest = isWhole ? this.#all.search(vector, k) : tiers.flatMap((tier) => this.#nearest(vector, tier, k));
+    return preferredTier === undefined ? nearest : [...nearest, ...this.#nearest(vector, preferredTier, k)];
   }
 
   #nearest(vector: Float32Array, tier: MemoryTier, k: number): ScoredMemory<TimedMemory>[] {

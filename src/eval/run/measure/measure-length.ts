@@ -123,10 +123,11 @@ async function measureWays(
       steps.evaluate += firstTokenMs;
       row.spentMs += performance.now() - start;
       row.evaluated = evaluated;
-      // From the first round: later ones may skip the text, and the resident KV is then another way's.
-      row.token ??= given[0];
-      // The first repeat warms up.
-      if (repeat === 0) continue;
+      // The first repeat warms up. Later ones may skip the text, and then the resident KV is another way's.
+      if (repeat === 0) {
+        row.token = given[0];
+        continue;
+      }
       row.repeats.push({
         steps,
         joules: difference(energy.joules(), joules),
