@@ -135,7 +135,7 @@ const playedTable = (results: RunResults): BareTable =>
 const editReports = ['edit/recall-base'];
 
 /** The same questions on models of different sizes. */
-const ladderReports = ['ladder/smollm2-135m', 'ladder/qwen2.5-coder-0.5b'];
+const ladderReports = ['ladder/smollm2-135m', 'ladder/qwen2.5-coder-0.5b', 'ladder/qwen2.5-coder-1.5b'];
 
 /** Chinese questions of the same kinds. */
 const chineseReports = ['ladder/qwen2.5-coder-0.5b-zh'];
