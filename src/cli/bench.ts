@@ -5,6 +5,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { busyMachineNote, machineUse } from '../bench/busy-machine.ts';
 import { runBench } from '../bench/run-bench.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
+import { postgresAddress, redisAddress } from '../config/normalise-server-addresses.ts';
 import { type BenchConfig } from '../config/bench-config.ts';
 import { configOptions, flagName } from '../config/flags-from-schema.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
@@ -169,11 +170,14 @@ const machineOptions = [
   'llamaServer',
 ] as const;
 
-/** The user's name and password in an address, which are not printed. */
-const CREDENTIALS = /:\/\/[^/]*@/;
+/** False for a store's address with a user, a password or a query. */
+function isPrinted(key: (typeof machineOptions)[number], value: string): boolean {
+  if (key === 'hot') return redisAddress(value) === value;
+  return key !== 'cold' || postgresAddress(value) === value;
+}
 
 function machineFlags(config: BenchConfig): string[] {
-  const given = machineOptions.filter((key) => config.given.includes(key) && !CREDENTIALS.test(String(config[key])));
+  const given = machineOptions.filter((key) => config.given.includes(key) && isPrinted(key, String(config[key])));
   return [
     ...given.flatMap((key) => [flagName(key), String(config[key])]),
     ...(config.allowRemote ? ['--allow-remote'] : []),
