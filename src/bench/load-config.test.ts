@@ -92,6 +92,8 @@ describe('the configuration', () => {
     [{ gpu: 'vulcan' }, '--gpu: unknown gpu "vulcan": did you mean vulkan?'],
     [{ gpu: 'auto', gpuLayers: 'some' }, '--gpu-layers "some": expected a whole number, 0 or more, or max'],
     [{ gpuLayers: '4' }, '--gpu-layers: has no effect in this run'],
+    [{ sessions: '4' }, '--sessions: has no effect in this run'],
+    [{ recurrence: '0.2', suite: 'main,latency' }, '--recurrence: has no effect in this run'],
     [{ retriever: 'given', threshold: '0.2' }, '--threshold: has no effect in this run'],
     [{ retriever: 'givn' }, '--retriever: unknown retriever "givn": did you mean given?'],
     [{ run: 'a', resume: 'b' }, '--run and --resume both name a run'],

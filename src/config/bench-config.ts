@@ -142,7 +142,7 @@ const questions = {
 const modelAndEngine = {
   model: path(
     '<file>',
-    'language model: a GGUF file, a name (recall-base, recall-block, smollm2-135m), hf:org/repo/file.gguf (fetched), or' +
+    'language model: a GGUF file, a name that dki-bench models lists, hf:org/repo/file.gguf (fetched), or' +
       ' random:SHAPE (random weights)',
     'recall-base',
   ).exactOptional(),

@@ -23,6 +23,8 @@ function retrieverRule(name: string, ...options: string[]): Rule {
   };
 }
 
+const servesNothing = ({ suite }: Options): boolean => !suite.includes('serving') && !suite.includes('all');
+
 const rules: readonly Rule[] = [
   retrieverRule('tiered', 'hot', 'cold', 'coldIndex'),
   retrieverRule('salience', 'retrievalTokens', 'halfLife', 'salienceWeights'),
@@ -39,10 +41,11 @@ const rules: readonly Rule[] = [
     isUnused: ({ retriever }) => retriever === 'given',
     hint: 'given passages have no scores: drop it',
   },
+  { options: ['trace'], isUnused: servesNothing, hint: 'a trace is replayed by --suite serving' },
   {
-    options: ['trace'],
-    isUnused: ({ suite }) => !suite.includes('serving') && !suite.includes('all'),
-    hint: 'a trace is replayed by --suite serving',
+    options: ['sessions', 'recurrence'],
+    isUnused: (config, given) => servesNothing(config) && !given.has('resume'),
+    hint: 'add --suite serving, or drop it',
   },
   {
     options: ['traceRun', 'traceArm', 'replay'],

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../../datasets', import.meta.url));
@@ -9,4 +9,10 @@ const suffix = '.jsonl';
 export function shippedDatasets(): ReadonlyMap<string, string> {
   const files = readdirSync(folder).filter((file) => file.endsWith(suffix));
   return new Map(files.map((file) => [file.slice(0, -suffix.length), resolve(folder, file)]));
+}
+
+/** The name of the shipped data set that a file is, wherever it lies: another clone has its own. @returns undefined for another file */
+export function shippedDatasetName(file: string): string | undefined {
+  const name = basename(file, suffix);
+  return file.endsWith(suffix) && shippedDatasets().has(name) ? name : undefined;
 }

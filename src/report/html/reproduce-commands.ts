@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { configOptions } from '../../config/flags-from-schema.ts';
 import { isPublicDataset } from '../../config/public-datasets.ts';
-import { shippedDatasets } from '../../config/shipped-datasets.ts';
+import { shippedDatasetName } from '../../config/shipped-datasets.ts';
 import { presetModels } from '../../models/default-models.ts';
 import { languageModels } from '../../models/model-registry.ts';
 import { shellWord } from '../../render/shell-word.ts';
@@ -23,11 +23,9 @@ function commonValue(runs: readonly RunResults[], setting: (results: RunResults)
 
 /** Data sets, comma-separated: shipped and public ones by name, others as files in the working folder. */
 function datasetNames({ run }: RunResults): string {
-  const shipped = shippedDatasets();
   const files = [run.settings['dataset']].flat().filter((file) => typeof file === 'string');
   return files
-    .map((file) => ({ file: basename(file), name: basename(file, '.jsonl') }))
-    .map(({ file, name }) => (isPublicDataset(file) || (shipped.has(name) && file !== name) ? name : `./${file}`))
+    .map((file) => shippedDatasetName(file) ?? (isPublicDataset(file) ? file : `./${basename(file)}`))
     .join(',');
 }
 

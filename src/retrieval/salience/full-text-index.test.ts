@@ -22,6 +22,14 @@ test('finds Chinese by one character, by a word, and by a part of a sentence', (
   expect(index.search('你喜欢什么主题？', 5)).toEqual([1]);
 });
 
+test.each([
+  ['Hindi', 'मेरी बिल्ली का नाम मीसो है', 'बिल्ली'],
+  ['Thai', 'แมว ของฉัน ชื่อ มิโซะ', 'ชื่อ'],
+])('finds %s words, which have vowels as combining marks', (_, text, word) => {
+  index.add([{ row: 9, text, scope: 'global' }]);
+  expect(index.search(word, 5)).toEqual([9]);
+});
+
 test('searches one scope, whose name matches no text', () => {
   expect(index.search('miso', 5, 'global')).toEqual([2]);
   expect(index.search('miso', 5, 'project')).toEqual([4]);

@@ -23,7 +23,8 @@ export class FullTextIndex implements Disposable {
     // Terms are stored, not texts; the scope is searched like a term, with weight 0.
     this.#client.exec(`
       CREATE VIRTUAL TABLE texts USING fts5(
-        terms, scope, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0'
+        terms, scope, content='', contentless_delete=1,
+        tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
       );
       INSERT INTO texts(texts, rank) VALUES ('rank', 'bm25(1.0, 0.0)');
       CREATE VIRTUAL TABLE vocabulary USING fts5vocab(texts, 'col');

@@ -43,7 +43,7 @@ test('one process puts units, another takes them by priority; one that failed si
   const putAgain = () => connection.transaction((transaction) => maker.putAgain(RUN, transaction));
   expect([await putAgain(), await putAgain()]).toEqual([1, 0]);
   const again = await take();
-  expect(again).toMatchObject({ position: 1, attempt: 1 });
+  expect(again).toMatchObject({ position: 1, priority: 1, attempt: 1 });
   await connection.transaction((transaction) => worker.giveBack(RUN, again!, transaction));
   expect(await take()).toMatchObject({ position: 1, attempt: 1 });
   const settled = await connection.transaction(({ query }) =>

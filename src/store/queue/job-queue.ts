@@ -45,16 +45,17 @@ export async function openJobQueue(connection: QueueConnection, options: { reado
       });
     },
     async put(run: string, units: readonly QueuedUnit[], { boss: db }: QueueTransaction): Promise<void> {
-      const jobs = units.map(({ position, priority }) => ({ priority, data: { position } }));
+      const jobs = units.map(({ position, priority }) => ({ priority, data: { position, priority } }));
       await boss.insert(run, jobs, { db });
     },
     /** Requeues units that failed too often, and returns their number. */
     async putAgain(run: string, { boss: db }: QueueTransaction): Promise<number> {
-      const jobs = await boss.fetch<{ position: number }>(failedQueue(run), { batchSize: 100_000, db });
+      const jobs = await boss.fetch<QueuedUnit>(failedQueue(run), { batchSize: 100_000, db });
       if (jobs.length === 0) return 0;
       const ids = jobs.map(({ id }) => id);
       await boss.complete(failedQueue(run), ids, null, { db });
-      const again = jobs.map(({ data }) => ({ data }));
+      // The queue of failed units does not keep the priority of a job.
+      const again = jobs.map(({ data }) => ({ priority: data.priority, data }));
       await boss.insert(run, again, { db });
       return jobs.length;
     },

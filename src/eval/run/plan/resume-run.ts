@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import { flagName, optionKeys } from '../../../config/flags-from-schema.ts';
-import { shippedDatasets } from '../../../config/shipped-datasets.ts';
+import { shippedDatasetName, shippedDatasets } from '../../../config/shipped-datasets.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import { languageModelWithHash } from '../../../models/model-registry.ts';
 import { resolveModel } from '../../../models/resolve-model-name.ts';
@@ -19,8 +18,8 @@ import { decisiveOptions, fixedOptions, type ResumeRule, resumeRules } from './o
 function begunOptions({ plan: { settings } }: RunRecord): Partial<BenchConfig> {
   const options = settings as unknown as Partial<BenchConfig>;
   if (options.dataset === undefined) return options;
-  const shipped = shippedDatasets();
-  const present = (file: string) => (existsSync(file) ? undefined : shipped.get(basename(file, '.jsonl'))) ?? file;
+  const present = (file: string) =>
+    (existsSync(file) ? undefined : shippedDatasets().get(shippedDatasetName(file) ?? '')) ?? file;
   return { ...options, dataset: options.dataset.map(present) };
 }
 

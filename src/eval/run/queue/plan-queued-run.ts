@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { TemporaryFolder } from '../../../base/temporary-folder.ts';
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import { shippedDatasets } from '../../../config/shipped-datasets.ts';
+import { shippedDatasetName } from '../../../config/shipped-datasets.ts';
 import type { SelectEngine } from '../../../engine/engine-adapter.ts';
 import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
 import { type QueuedPlan, queuedPlan } from '../../../store/records/queue-records.ts';
@@ -49,8 +49,5 @@ export function planUnits({ plan: { arms, users } }: QueuedPlan): QueuedUnit[] {
 /** The data sets of a plan, as `--dataset` takes them: by name if known, else as files in the working folder. */
 export function planDatasets({ plan }: QueuedPlan): string[] {
   const { dataset = [] } = plan.settings as { readonly dataset?: readonly string[] };
-  return dataset.map((file) => {
-    const name = basename(file, '.jsonl');
-    return shippedDatasets().has(name) ? name : file.includes('.') ? `./${basename(file)}` : file;
-  });
+  return dataset.map((file) => shippedDatasetName(file) ?? (file.includes('.') ? `./${basename(file)}` : file));
 }
