@@ -60,10 +60,7 @@ export async function measureServing(context: ServeContext): Promise<ServingMeas
     }
     return loads;
   };
-  const capacity: Record<string, number> = {};
-  for (const { arm, served } of await playAll(Infinity)) {
-    capacity[arm] = perSecond(answered(served).length, lastAnswerMs(served));
-  }
+  const capacity = capacities(await playAll(Infinity));
   const loads: ServedLoad[] = [];
   for (const rate of replay === undefined ? rates(capacity) : [1]) {
     const played = await playAll(rate);
@@ -109,9 +106,19 @@ async function addMemories({ keeper, runId }: ServeContext, users: readonly Data
   }
 }
 
+/** The turns that each arm answered a second. @throws the error of the first turn if no arm answered any */
+function capacities(loads: readonly PlayedLoad[]): Record<string, number> {
+  const failed = loads.flatMap(({ served }) => served).flatMap(({ outcome }) => ('error' in outcome ? [outcome] : []));
+  if (failed.length === loads.reduce((sum, { served }) => sum + served.length, 0)) throw failed[0]!.error;
+  return Object.fromEntries(
+    loads.map(({ arm, served }) => [arm, perSecond(answered(served).length, lastAnswerMs(served))]),
+  );
+}
+
 function rates(capacity: Readonly<Record<string, number>>): number[] {
   const best = Math.max(...Object.values(capacity));
-  const lowest = LOWEST * (capacity[RAG] ?? best);
+  // An arm that answered nothing has capacity 0.
+  const lowest = LOWEST * (capacity[RAG] === 0 ? best : (capacity[RAG] ?? best));
   const ratio = ((HIGHEST * best) / lowest) ** (1 / (RATES - 1));
   return Array.from({ length: RATES }, (_, index) => lowest * ratio ** index);
 }

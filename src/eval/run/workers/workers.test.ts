@@ -31,3 +31,17 @@ it('notes a worker that dies, and none that is stopped at the end of the run', a
   expect(await notesWith(dying)).toEqual(['worker 2 ended early (killed): other workers took its users']);
   expect(await notesWith(stopped)).toEqual([]);
 });
+
+it('fails the run if the users of a dead worker cannot be freed', async () => {
+  const database = openDatabase({ path: ':memory:' });
+  const run = storeRun(database, { name: 'r', turns: [] });
+  const { promise: ended, resolve } = Promise.withResolvers<string | null>();
+  const startWorker: StartWorker = () => ({ begin: nothing, stop: nothing, kill: () => resolve(null), ended });
+  const config = { ...loadBenchConfig({ environment: {} }), workers: 2 };
+  const settings = { suite: 'main', folder: folder.path, config, hooks: {}, startWorker } as const;
+  await using workers = new Workers(database, { ...run, dataset: { ...run.dataset, users: 2 } }, settings);
+  const changed = workers.changed(new AbortController().signal);
+  database[Symbol.dispose]();
+  resolve('killed');
+  await expect(changed).rejects.toThrow('not open');
+});

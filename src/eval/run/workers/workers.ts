@@ -71,6 +71,8 @@ export class Workers implements AsyncDisposable {
   readonly #stop = (): void => this.#members.forEach(({ worker }) => worker.stop());
   /** True once this process stops the workers itself: their end is then not reported. */
   #isOver = false;
+  /** Why the users of an ended worker could not be freed, if so. */
+  #failure: { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
   #onTurn: () => void = () => undefined;
 
@@ -102,13 +104,14 @@ export class Workers implements AsyncDisposable {
     for (const { worker } of this.#members) worker.begin();
   }
 
-  /** Resolves when a worker has finished a user, or ended and so freed its user. */
+  /** Resolves when a worker has finished a user, or ended and so freed its user. @throws BenchError if that could not be stored */
   async changed(signal: AbortSignal): Promise<void> {
     if (this.#members.some(({ isWorking }) => isWorking)) {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       await Promise.race([woken, wait(CHECK_MS)]);
     }
     signal.throwIfAborted();
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -139,7 +142,7 @@ export class Workers implements AsyncDisposable {
     const worker = startWorker({ ...task, worker: name }, events);
     const member: Member = { worker, isWorking: true, finished: 0, current: 0 };
     this.#members.push(member);
-    void worker.ended.then((why) => {
+    const noteEnd = (why: string | null): void => {
       member.isWorking = false;
       member.current = 0;
       if (why !== null && !this.#isOver && this.#hooks.signal?.aborted !== true) {
@@ -149,8 +152,11 @@ export class Workers implements AsyncDisposable {
       }
       // Another process takes the current user again, from the first turn.
       this.#users.release(name);
-      this.#wake();
-    });
+    };
+    void worker.ended
+      .then(noteEnd)
+      .catch((error: unknown) => (this.#failure = { error }))
+      .finally(() => this.#wake());
   }
 }
 
