@@ -49,4 +49,22 @@
       status.value = wanted === '' ? '' : rows.length - hidden.length + ' of ' + rows.length + ' rows';
     });
   }
+  // On a phone, tables and settings are folded to their headings, below the verdict.
+  if (!matchMedia('(max-width: 40rem)').matches) return;
+  for (const heading of document.querySelectorAll('section:not(.verdict) > .table > h3, details > .table > h3, #environment > h2, #settings > h2')) {
+    const details = document.createElement('details');
+    const summary = document.createElement('summary');
+    heading.after(details);
+    details.append(summary);
+    while (details.nextSibling !== null) details.append(details.nextSibling);
+    summary.append(heading);
+  }
+  const openTarget = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    for (let fold = target?.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
+    target?.querySelector(':scope > details')?.setAttribute('open', '');
+    target?.scrollIntoView();
+  };
+  addEventListener('hashchange', openTarget);
+  openTarget();
 })();

@@ -95,6 +95,18 @@ describe.skipIf(!hasChromium)('a report in a browser, from a file', () => {
     expect(await plain.locator('section[aria-labelledby=main-checks]').locator('tbody tr').count()).toBe(all);
     await context.close();
   });
+
+  it('folds its tables on a phone, and unfolds the one that a link names', async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const phone = await context.newPage();
+    await phone.goto(address());
+    const checks = phone.locator('section[aria-labelledby=main-checks] tbody');
+    const shown = async () => [await phone.locator('.verdict').first().isVisible(), await checks.isVisible()];
+    expect(await shown()).toEqual([true, false]);
+    await phone.goto(`${address()}#main-checks`);
+    expect(await shown()).toEqual([true, true]);
+    await context.close();
+  });
 });
 
 describe.skipIf(!hasChromium)('several reports as one static site', () => {

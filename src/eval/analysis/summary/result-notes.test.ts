@@ -82,6 +82,10 @@ test('says how many items have no answer prefix of their own, once for all arms 
   const lacking = 'items have no answer prefix and were asked';
   const ofAll = (settings: Readonly<Record<string, string>>) => answerPrefixNotes(turns, [rag, dki], settings);
   expect(ofAll(item)).toEqual([`2 of 3 ${lacking} with the general one, "You said"`]);
+  const byLanguage = { en: 'You said', zh: '你说' } as unknown as string;
+  expect(ofAll({ ...item, generalAnswerPrefix: byLanguage })).toEqual([
+    `2 of 3 ${lacking} with the general one, "You said" or "你说"`,
+  ]);
   expect(ofAll({ ...item, generalAnswerPrefix: '' })).toEqual([`2 of 3 ${lacking} without one`]);
   expect(ofAll({ ...item, answerPrefix: 'You said' })).toEqual([]);
   expect(answerPrefixNotes([asked('rag', 'q1', 'You live in')], [rag, dki], { answerPrefix: 'item' })).toEqual([]);

@@ -64,8 +64,9 @@ export function answerPrefixNotes(
   const without = [...items.values()].filter((prefix) => prefix === null).length;
   if (without === 0) return [];
   const scope = using.length === arms.length ? '' : `${using.join(', ')}: `;
-  const instead =
-    generalAnswerPrefix === '' ? 'without one' : `with the general one, ${JSON.stringify(generalAnswerPrefix)}`;
+  const general = typeof generalAnswerPrefix === 'string' ? [generalAnswerPrefix] : Object.values(generalAnswerPrefix!);
+  const quoted = general.map((prefix) => JSON.stringify(prefix)).join(' or ');
+  const instead = generalAnswerPrefix === '' ? 'without one' : `with the general one, ${quoted}`;
   return [`${scope}${without} of ${items.size} items have no answer prefix and were asked ${instead}`];
 }
 
