@@ -138,7 +138,7 @@ const editReports = ['edit/recall-base'];
 const ladderReports = ['ladder/smollm2-135m', 'ladder/qwen2.5-coder-0.5b', 'ladder/qwen2.5-coder-1.5b'];
 
 /** Chinese questions of the same kinds. */
-const chineseReports = ['ladder/qwen2.5-coder-0.5b-zh'];
+const chineseReports = ['ladder/qwen2.5-coder-0.5b-zh', 'ladder/qwen2.5-coder-1.5b-zh'];
 
 /** Suite `reuse`. */
 const REUSE = 'reuse/recall-base';
