@@ -75,7 +75,7 @@ it('judges the answers of a run, and asks nothing twice', async () => {
 
   const before = server.requests.length;
   server.answers = honestJudge;
-  const second = await bench('--judge', server.address, ...few, '--run', 'second');
+  const second = await bench('--judge', server.address, ...few, '--run', 'second', '--verbose');
   // The one that had no verdict.
   expect(server.requests.length - before).toBe(1);
   expect(second.code).toBe(0);

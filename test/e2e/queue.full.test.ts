@@ -64,7 +64,7 @@ it('a worker of another version is refused in one line', async () => {
   const other = runs.folder.file('other');
   mkdirSync(other);
   cpSync(join(root, 'dist'), join(other, 'dist'), { recursive: true });
-  for (const name of ['node_modules', 'models', 'datasets', 'migrations', 'scripts'])
+  for (const name of ['node_modules', 'models', 'datasets', 'migrations', 'scripts', 'assets'])
     symlinkSync(join(root, name), join(other, name));
   const named = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as object;
   writeFileSync(join(other, 'package.json'), JSON.stringify({ ...named, version: '9.9.9' }));

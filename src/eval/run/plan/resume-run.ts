@@ -109,13 +109,13 @@ export async function requireSameInputs(
   const device = (compute: RunRecord['environment']['compute']) => compute && { ...compute, memoryBytes: undefined };
   const facts: readonly (readonly [what: string, begun: unknown, given: unknown])[] = [
     ['data set', run.dataset.sha256, dataset.sha256],
+    ['model', run.model.sha256, model.sha256],
+    // For a server that shows no hash of its model.
+    ['model', [run.model.name, run.model.parameters], [model.name, model.parameters]],
     // The stored self-test says nothing about another build. Older runs lack some of these.
     ...['benchVersion', 'engine', 'build', 'stateIdentity'].map((key) => {
       return [`version (${key})`, before[key] ?? now[key], now[key]] as const;
     }),
-    ['model', run.model.sha256, model.sha256],
-    // For a server that shows no hash of its model.
-    ['model', [run.model.name, run.model.parameters], [model.name, model.parameters]],
     ['context window', run.model.contextTokens, model.contextTokens],
     ['embedder', run.embedder.sha256, embedder.sha256],
     ["embedder's runtime", run.embedder.runtime ?? embedder.runtime, embedder.runtime],
