@@ -57,7 +57,7 @@ it(`${FILES} hostile data sets and settings end no process, hang nowhere, and ar
       await succeeds(['bench', '--dataset', path, ...out], told);
       return true;
     }
-    const out = folder.file(`${name}.converted.jsonl`);
+    const out = folder.file(`${seed}-${name}.converted.jsonl`);
     if (!(await succeeds(['data', 'convert', '--from', use.convertFrom, path, '--out', out], told))) return false;
     await succeeds(['data', 'verify', out], told);
     return true;
