@@ -14,9 +14,12 @@ export function formatInterval(parts: readonly [value: number, low: number, high
 /** Decimals of a ratio, from its logarithm: two would show 0 for one below 1 %. */
 export const ratioDigits = (logRatio: number): number => (Math.exp(logRatio) < 0.01 ? 4 : 2);
 
+/** A ratio from its logarithm; an infinite bound, of an interval of one observation, stays infinite. */
+export const ratioOf = (logRatio: number): number => (Number.isFinite(logRatio) ? Math.exp(logRatio) : logRatio);
+
 /** `0.23 [0.22, 0.24]`: a ratio and its interval, from the difference of logarithms and its bounds. */
 export const formatRatio = ({ delta, low, high }: Readonly<Record<'delta' | 'low' | 'high', number>>): string =>
-  formatInterval([Math.exp(delta), Math.exp(low), Math.exp(high)], ratioDigits(delta));
+  formatInterval([ratioOf(delta), ratioOf(low), ratioOf(high)], ratioDigits(delta));
 
 /** A probability as `.032` or `<.001`. */
 export function formatProbability(p: number): string {

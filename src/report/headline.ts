@@ -1,3 +1,4 @@
+import { countText } from '../render/format-number.ts';
 import type { ArmResults, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, findComparison, joinedArm, prefixCacheArm, primaryArm } from './find-arms-and-comparisons.ts';
 import { contrastSentences } from './category-contrast-sentences.ts';
@@ -20,7 +21,7 @@ function timesText(results: RunResults, arm: string, opponents: readonly string[
     const compared = findComparison(results, arm, other, 'ttftLogRatio');
     return compared === undefined ? [] : [ratioText(compared, `× ${other}`)];
   });
-  const population = hits === undefined ? '' : ` on ${hits} cache hits`;
+  const population = hits === undefined ? '' : ` on ${countText(hits, 'cache hit')}`;
   return ratios.length === 0 ? [] : [`time to first token${population}: ${ratios.join(', ')}`];
 }
 

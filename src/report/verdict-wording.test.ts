@@ -41,6 +41,11 @@ it('a ratio of times stands with its verdict where one was planned', () => {
   expect(ratioText(compared(Math.log(0.003), 0.1), 'of its time')).toBe('0.0030 [0.0027, 0.0033] of its time');
 });
 
+it('a ratio of one observation has dashes for an interval', () => {
+  const once = { ...compared(Math.log(2), 0.1), low: -Infinity, high: Infinity };
+  expect(ratioText(once, '× rag')).toBe('2.00 [–, –] × rag');
+});
+
 it('a value changes from condition to condition only where the intervals do not meet', () => {
   const at = (mean: number, half: number) => ({ mean, low: mean - half, high: mean + half });
   expect(changeFinding(at(90, 5), at(60, 5), '%')).toBe('falls from 90.0 [85.0, 95.0] to 60.0 [55.0, 65.0] %');

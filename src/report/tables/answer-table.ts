@@ -96,7 +96,7 @@ export function answerTable(results: RunResults, intervals = true): Table | unde
     id: 'answer',
     caption: [
       ...(quality.length === 0 ? [] : [`${what} ${items} items, ${run.dataset.users} users`]),
-      ...(times.length === 0 ? [] : [hits === undefined ? 'TTFT: all turns' : `TTFT: ${hits} cache hits`]),
+      ...(times.length === 0 ? [] : [hits === undefined ? 'TTFT: all turns' : `TTFT: ${countText(hits, 'cache hit')}`]),
     ].join('; '),
     rowHeading: 'arm',
     ...itemRows(shown, ({ arm }) => arm, [{ columns: [...quality, ...times] }]),

@@ -1,5 +1,5 @@
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/run-results.ts';
-import { formatProbability, ratioDigits } from '../../render/format-number.ts';
+import { formatProbability, ratioDigits, ratioOf } from '../../render/format-number.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { timingNotes } from '../timing-notes.ts';
@@ -21,7 +21,7 @@ export function verdictText({ verdict, n, neededItems }: Pick<Comparison, 'verdi
 export function ratioCell(compared: Difference | undefined, scale: 1 | 100): Cell {
   if (compared === undefined) return none;
   const { delta, low, high } = compared;
-  const ratio = { delta: Math.exp(delta), low: Math.exp(low), high: Math.exp(high) };
+  const ratio = { delta: ratioOf(delta), low: ratioOf(low), high: ratioOf(high) };
   return estimateCell(ratio, scale, scale === 1 ? ratioDigits(delta) : 1);
 }
 
