@@ -46,6 +46,7 @@ it('two runs at once on one KV store and one database both end well, within the 
     expect(files.filter((name) => /\.(?:new|partial)$/.test(name))).toEqual([]);
     marked.push(...ids.map((id) => `${id}.state`));
   }
+  expect(inStore('rag-cached')).toEqual([]);
   // The engine has no bytes that no store accounts for.
   expect(inStore('checkpoints').sort()).toEqual(marked.sort());
 });

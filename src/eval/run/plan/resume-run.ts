@@ -18,8 +18,10 @@ import { decisiveOptions, fixedOptions, type ResumeRule, resumeRules } from './o
 function begunOptions({ plan: { settings } }: RunRecord): Partial<BenchConfig> {
   const options = settings as unknown as Partial<BenchConfig>;
   if (options.dataset === undefined) return options;
-  const present = (file: string) =>
-    (existsSync(file) ? undefined : shippedDatasets().get(shippedDatasetName(file) ?? '')) ?? file;
+  const present = (file: string): string => {
+    const name = existsSync(file) ? undefined : shippedDatasetName(file);
+    return name === undefined ? file : shippedDatasets().get(name)!;
+  };
   return { ...options, dataset: options.dataset.map(present) };
 }
 
