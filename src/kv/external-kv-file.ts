@@ -5,14 +5,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { encodeFloat16, LARGEST_FLOAT16, readNumbers } from '../base/float16.ts';
 import { requireCells } from '../engine/engine-capabilities.ts';
 import type { Engine } from '../engine/engine.ts';
-import {
-  type KvLayout,
-  layerRotary,
-  type NumberType,
-  ownedState,
-  type Rotary,
-  type SequenceState,
-} from '../engine/sequence-state.ts';
+import { layerRotary, type NumberType, ownedState, type Rotary, type SequenceState } from '../engine/sequence-state.ts';
 import type { TokenIds } from '../engine/token-id.ts';
 import { pairFrequencies } from './rotate-keys.ts';
 import { readSafetensors, type Safetensors, type Tensor, writeSafetensors } from './safetensors.ts';
@@ -92,6 +85,14 @@ function parseExternalKv(bytes: Uint8Array, path: string, engine: KvFileEngine):
   if (foreign !== undefined) throw new Error(`token id ${foreign} is not one of the model, nor −1 for unknown`);
   const tensor = (name: string): Float32Array => numbersByHead(file, name, [layout.heads, cells, layout.headDimension]);
   const layers = [...Array(layout.layers).keys()];
+  const toEngine = (byHead: Float32Array, isTransposed: boolean): Float32Array => {
+    const { heads, headDimension } = layout;
+    // To [head][dimension][cell], or else to [cell][head][dimension].
+    const steps = isTransposed
+      ? ([headDimension * cells, 1, cells] as const)
+      : ([headDimension, heads * headDimension, 1] as const);
+    return permuted(byHead, [heads, cells, headDimension], steps);
+  };
   if (file.tensors.has(`keys.${layout.layers}`)) throw new Error(`the model has only ${layout.layers} layers`);
   return ownedState({
     layout,
@@ -99,14 +100,11 @@ function parseExternalKv(bytes: Uint8Array, path: string, engine: KvFileEngine):
     tokenIds,
     keys: layers.map((layer) => {
       const keys = placedKeys(tensor(`keys.${layer}`), { positions, ...layout }, layerRotary(rotary, layer), metadata);
-      return encode(cellsFirst(keys, cells, layout), layout.keyType, `keys.${layer}`);
+      return encode(toEngine(keys, false), layout.keyType, `keys.${layer}`);
     }),
     values: layers.map((layer) => {
-      const values = tensor(`values.${layer}`);
-      const placed = layout.valuesTransposed
-        ? dimensionsFirst(values, cells, layout)
-        : cellsFirst(values, cells, layout);
-      return encode(placed, layout.valueType, `values.${layer}`);
+      const values = toEngine(tensor(`values.${layer}`), layout.valuesTransposed);
+      return encode(values, layout.valueType, `values.${layer}`);
     }),
   });
 }
@@ -226,33 +224,15 @@ function pairIndices(pairing: Metadata['rope_pairing'], pair: number, dimensions
   return pairing === 'half' ? [pair, pair + dimensions / 2] : [2 * pair, 2 * pair + 1];
 }
 
-/** [head][cell][dimension] to [cell][head][dimension]. */
-function cellsFirst(numbers: Float32Array, cells: number, { heads, headDimension }: KvLayout): Float32Array {
-  return permuted(
-    numbers,
-    [heads, cells, headDimension],
-    (head, cell, at) => (cell * heads + head) * headDimension + at,
-  );
-}
+type Three = readonly [number, number, number];
 
-/** [head][cell][dimension] to [head][dimension][cell]. */
-function dimensionsFirst(numbers: Float32Array, cells: number, { heads, headDimension }: KvLayout): Float32Array {
-  return permuted(
-    numbers,
-    [heads, cells, headDimension],
-    (head, cell, at) => (head * headDimension + at) * cells + cell,
-  );
-}
-
-/** Index of the number that was at three indices. */
-type Target = (i: number, j: number, k: number) => number;
-
-function permuted(numbers: Float32Array, [a, b, c]: readonly [number, number, number], target: Target): Float32Array {
+/** @param steps how far apart neighbours along each of the three dimensions are afterwards */
+function permuted(numbers: Float32Array, [a, b, c]: Three, [stepA, stepB, stepC]: Three): Float32Array {
   const out = new Float32Array(numbers.length);
   let from = 0;
   for (let i = 0; i < a; i++) {
     for (let j = 0; j < b; j++) {
-      for (let k = 0; k < c; k++) out[target(i, j, k)] = numbers[from++]!;
+      for (let k = 0; k < c; k++) out[i * stepA + j * stepB + k * stepC] = numbers[from++]!;
     }
   }
   return out;
@@ -274,11 +254,11 @@ export function writeExternalKv(state: SequenceState, engine: KvFileEngine): Uin
   const cells = positions.length;
   const byHead = (bytes: Uint8Array, type: NumberType, isTransposed: boolean): Tensor => {
     const numbers = readNumbers(bytes, type);
-    const shape = isTransposed ? ([heads, headDimension, cells] as const) : ([cells, heads, headDimension] as const);
-    const target: Target = isTransposed
-      ? (head, at, cell) => (head * cells + cell) * headDimension + at
-      : (cell, head, at) => (head * cells + cell) * headDimension + at;
-    return { type, shape: [heads, cells, headDimension], bytes: encode(permuted(numbers, shape, target), type, 'KV') };
+    const headStep = cells * headDimension;
+    const placed = isTransposed
+      ? permuted(numbers, [heads, headDimension, cells], [headStep, 1, headDimension])
+      : permuted(numbers, [cells, heads, headDimension], [headDimension, headStep, 1]);
+    return { type, shape: [heads, cells, headDimension], bytes: encode(placed, type, 'KV') };
   };
   const list = (numbers: Int32Array): Tensor => ({
     type: 'I32',
