@@ -207,19 +207,14 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Holds blocks in the arena, as they were evaluated. @param rotated loses the keys of a block that leaves */
 function arenaBlocks(rotated: RotatedKeyCache): BlockForm<SequenceState, Bytes> {
-  const held = (cells: ArenaCells): HeldBlock<SequenceState, Bytes> => ({
-    sizeBytes: kvBytes(cells),
-    read: () => cells,
-    file: () => writeBlockFile(cells),
-    moveOut: () => {
+  const held = (cells: ArenaCells): HeldBlock<SequenceState, Bytes> => {
+    const leave = (how: 'moveOut' | 'erase') => (): void => {
       rotated.forget(cells);
-      cells.moveOut();
-    },
-    erase: () => {
-      rotated.forget(cells);
-      cells.erase();
-    },
-  });
+      cells[how]();
+    };
+    const file = () => writeBlockFile(cells);
+    return { sizeBytes: kvBytes(cells), read: () => cells, file, moveOut: leave('moveOut'), erase: leave('erase') };
+  };
   return {
     hold: (state) => held(new ArenaCells(state)),
     holdFile: (bytes, name) => {
@@ -231,40 +226,24 @@ function arenaBlocks(rotated: RotatedKeyCache): BlockForm<SequenceState, Bytes> 
 
 /** Holds quantised blocks outside the arena; each read returns a dequantised copy. */
 function quantisedBlocks(type: QuantisedType): BlockForm<SequenceState, Bytes> {
+  const held = (owned: Bytes): HeldBlock<SequenceState, Bytes> => {
+    let bytes: Bytes | undefined = owned;
+    const file = (): Bytes => {
+      if (bytes === undefined) throw deletedDuringTurn();
+      return bytes;
+    };
+    const erase = (): void => {
+      bytes?.fill(0);
+      bytes = undefined;
+    };
+    // Turns have copies, so there is nothing to move out for them.
+    return { sizeBytes: owned.length, read: () => readQuantised(file()), file, moveOut: () => undefined, erase };
+  };
   return {
-    hold: (state) => new QuantisedBlock(writeQuantised(state, type)),
+    hold: (state) => held(writeQuantised(state, type)),
     holdFile: (bytes, name) => {
       const state = readQuantised(bytes, name);
-      return { block: new QuantisedBlock(bytes.slice()), state };
+      return { block: held(bytes.slice()), state };
     },
   };
-}
-
-class QuantisedBlock implements HeldBlock<SequenceState, Bytes> {
-  readonly sizeBytes: number;
-  #bytes: Bytes | undefined;
-
-  /** @param bytes from `writeQuantised`, owned by this object from then on */
-  constructor(bytes: Bytes) {
-    this.#bytes = bytes;
-    this.sizeBytes = bytes.length;
-  }
-
-  read(): SequenceState {
-    return readQuantised(this.file());
-  }
-
-  file(): Bytes {
-    if (this.#bytes === undefined) throw deletedDuringTurn();
-    return this.#bytes;
-  }
-
-  moveOut(): void {
-    // Turns have copies.
-  }
-
-  erase(): void {
-    this.#bytes?.fill(0);
-    this.#bytes = undefined;
-  }
 }
