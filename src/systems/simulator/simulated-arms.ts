@@ -1,16 +1,7 @@
 import { RetrievalCounts } from '../retrieval-counts.ts';
 import { PrefixCacheArm } from './simulated-prefix-cache.ts';
 import { BlocksArm, ExactPrefixArm } from './simulated-stored-kv.ts';
-import {
-  asText,
-  type CacheStats,
-  emptyTier,
-  noDisk,
-  type PromptShape,
-  type SimulatedArm,
-  type SimulatedMachine,
-  type TurnAccess,
-} from './simulated-turn.ts';
+import { asText, emptyTier, noDisk, type SimulatedArm, type SimulatedMachine } from './simulated-turn.ts';
 
 /** The arms of the bench that can be simulated. */
 export const simulatedArmNames = [
@@ -29,7 +20,7 @@ export type SimulatedArmName = (typeof simulatedArmNames)[number] | typeof prefi
 export function openSimulatedArm(name: SimulatedArmName, machine: SimulatedMachine): SimulatedArm {
   switch (name) {
     case 'rag':
-      return new TextArm();
+      return textArm;
     case 'rag-cached':
       return new PrefixCacheArm(machine, { hasDisk: false });
     case prefixCacheWithDisk:
@@ -41,7 +32,7 @@ export function openSimulatedArm(name: SimulatedArmName, machine: SimulatedMachi
     case 'dki-blocks@context=previous':
       return new BlocksArm(machine, true);
     default:
-      return new StableOrderArm(openSimulatedArm(withoutOrder(name), machine));
+      return inStableOrder(openSimulatedArm(withoutOrder(name), machine));
   }
 }
 
@@ -50,33 +41,21 @@ export function withoutOrder(name: SimulatedArmName): SimulatedArmName {
   return name.replace('@order=stable', '') as SimulatedArmName;
 }
 
-class TextArm implements SimulatedArm {
-  async answer(prompt: PromptShape): Promise<TurnAccess> {
-    return asText(prompt);
-  }
-
-  stats(): CacheStats {
-    return { memory: emptyTier, disk: noDisk };
-  }
-}
+const textArm: SimulatedArm = {
+  answer: async (prompt) => asText(prompt),
+  stats: () => ({ memory: emptyTier, disk: noDisk }),
+};
 
 /** Shows memories by how often they were retrieved before. */
-class StableOrderArm implements SimulatedArm {
-  readonly #counts = new RetrievalCounts();
-  readonly #arm: SimulatedArm;
-
-  constructor(arm: SimulatedArm) {
-    this.#arm = arm;
-  }
-
-  answer(prompt: PromptShape): Promise<TurnAccess> {
-    const byId = Map.groupBy(prompt.segments, ({ id }) => id);
-    const retrieved = prompt.segments.map(({ id: memoryId }) => ({ memoryId }));
-    const segments = this.#counts.count(prompt.userId, retrieved).flatMap((id) => byId.get(id)!);
-    return this.#arm.answer({ ...prompt, segments });
-  }
-
-  stats(): CacheStats {
-    return this.#arm.stats();
-  }
+function inStableOrder(arm: SimulatedArm): SimulatedArm {
+  const counts = new RetrievalCounts();
+  return {
+    answer: (prompt) => {
+      const byId = Map.groupBy(prompt.segments, ({ id }) => id);
+      const retrieved = prompt.segments.map(({ id: memoryId }) => ({ memoryId }));
+      const segments = counts.count(prompt.userId, retrieved).flatMap((id) => byId.get(id)!);
+      return arm.answer({ ...prompt, segments });
+    },
+    stats: () => arm.stats(),
+  };
 }

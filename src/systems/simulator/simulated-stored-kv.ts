@@ -14,21 +14,23 @@ import {
   type TurnAccess,
 } from './simulated-turn.ts';
 
-/** KV by content key in memory and on disk. */
-class StoredKv {
-  readonly #machine: SimulatedMachine;
+/** An arm that stores KV by content key in memory and on disk. */
+abstract class StoredKvArm implements SimulatedArm {
+  protected readonly machine: SimulatedMachine;
   readonly #disk: SimulatedDisk;
   readonly #store: BlockStore<SimulatedKv, SimulatedKv>;
 
   constructor(machine: SimulatedMachine) {
-    this.#machine = machine;
+    this.machine = machine;
     this.#disk = new SimulatedDisk(machine.diskBytes);
     const memory = new BlockMemoryTier(shareMemory(machine.memoryBytes).blocks, simulatedBlocks);
     this.#store = new BlockStore(this.#disk, memory, 'when-evicted');
   }
 
+  abstract answer(prompt: PromptShape): Promise<TurnAccess>;
+
   /** Finds KV and adds it to what the turn loaded; otherwise stores it as just computed. @returns true if it was found */
-  async use(
+  protected async use(
     userId: string,
     key: string,
     tokens: number,
@@ -36,7 +38,7 @@ class StoredKv {
   ): Promise<boolean> {
     const found = await this.#store.find(userId, key);
     if (found === undefined) {
-      const { kvBytes, fileBytes } = this.#machine;
+      const { kvBytes, fileBytes } = this.machine;
       const kv = { tokens, memoryBytes: kvBytes(tokens), diskBytes: fileBytes(tokens) };
       this.#store.keep({ userId, key, tokens, memoryIds: [] }, kv);
       return false;
@@ -49,41 +51,29 @@ class StoredKv {
   }
 
   /** Called after the answer. */
-  settle(): Promise<void> {
+  protected settle(): Promise<void> {
     return this.#store.settle();
   }
 
   stats(): CacheStats {
     // Without memory, KV only passes through it.
-    const memory = this.#machine.memoryBytes === 0 ? emptyTier : this.#store.stats().memory;
+    const memory = this.machine.memoryBytes === 0 ? emptyTier : this.#store.stats().memory;
     return { memory, disk: this.#disk.stats() };
   }
 }
 
 /** `dki`: header and memories as one prefix, up to the last exact cut. */
-export class ExactPrefixArm implements SimulatedArm {
-  readonly #machine: SimulatedMachine;
-  readonly #stored: StoredKv;
-
-  constructor(machine: SimulatedMachine) {
-    this.#machine = machine;
-    this.#stored = new StoredKv(machine);
-  }
-
+export class ExactPrefixArm extends StoredKvArm {
   async answer(prompt: PromptShape): Promise<TurnAccess> {
     const prefix = prefixTokens(prompt);
-    const stored = lastExactCut(this.#machine.limits, prefix);
+    const stored = lastExactCut(this.machine.limits, prefix);
     if (prompt.segments.length === 0 || stored === 0) return asText(prompt);
     const loaded = { memory: nothingLoaded(), disk: nothingLoaded() };
-    const hit = await this.#stored.use(prompt.userId, prefixKey(prompt, stored), stored, loaded);
-    await this.#stored.settle();
+    const hit = await this.use(prompt.userId, prefixKey(prompt, stored), stored, loaded);
+    await this.settle();
     const suffix = { tokens: prefix - stored + prompt.query.tokens, behind: stored };
-    const importedBytes = hit ? this.#machine.kvBytes(stored) : 0;
+    const importedBytes = hit ? this.machine.kvBytes(stored) : 0;
     return { evaluations: hit ? [suffix] : [{ tokens: stored, behind: 0 }, suffix], ...loaded, importedBytes, hit };
-  }
-
-  stats(): CacheStats {
-    return this.#stored.stats();
   }
 }
 
@@ -99,14 +89,11 @@ function prefixKey({ header, segments, query }: PromptShape, stored: number): st
 }
 
 /** `dki-blocks`: the header, and each memory as a block of its own, alone or after the previous memory. */
-export class BlocksArm implements SimulatedArm {
-  readonly #machine: SimulatedMachine;
-  readonly #stored: StoredKv;
+export class BlocksArm extends StoredKvArm {
   readonly #behindPrevious: boolean;
 
   constructor(machine: SimulatedMachine, behindPrevious: boolean) {
-    this.#machine = machine;
-    this.#stored = new StoredKv(machine);
+    super(machine);
     this.#behindPrevious = behindPrevious;
   }
 
@@ -115,14 +102,14 @@ export class BlocksArm implements SimulatedArm {
     const loaded = { memory: nothingLoaded(), disk: nothingLoaded() };
     const evaluations: { tokens: number; behind: number }[] = [];
     for (const { key, tokens, context, behind } of this.#wanted(prompt)) {
-      if (await this.#stored.use(prompt.userId, key, tokens, loaded)) continue;
+      if (await this.use(prompt.userId, key, tokens, loaded)) continue;
       evaluations.push({ tokens: context + tokens, behind });
     }
-    await this.#stored.settle();
+    await this.settle();
     const hit = evaluations.length === 0;
     const behind = prefixTokens(prompt);
     evaluations.push({ tokens: prompt.query.tokens, behind });
-    return { evaluations, ...loaded, importedBytes: this.#machine.kvBytes(behind), hit };
+    return { evaluations, ...loaded, importedBytes: this.machine.kvBytes(behind), hit };
   }
 
   /** The header and the blocks; `context`: tokens that are evaluated again before a block. */
@@ -135,9 +122,5 @@ export class BlocksArm implements SimulatedArm {
       return { key, tokens, context: previous?.tokens ?? 0, behind: header.tokens };
     });
     return header.tokens === 0 ? blocks : [whole, ...blocks];
-  }
-
-  stats(): CacheStats {
-    return this.#stored.stats();
   }
 }
