@@ -110,9 +110,7 @@ export class ArmRegistry {
     const traits = this.#traits(name, found, alpha, blocks);
     const evictsFromBlocks = traits.evict !== undefined && traits.prefill === 'blocks';
     requireSense(name, settings, { recipe: definition.joins?.(argument) ?? null, evictsFromBlocks });
-    requireInjection(name, definition, settings, traits);
-    requireOrder(name, definition, settings, traits.retrieves);
-    requirePrefixCache(name, definition, settings);
+    requireMeaning(name, definition, settings, traits);
     const needs = definition.requires?.(argument, alpha, blocks) ?? [];
     const arm: Arm = {
       traits,
@@ -179,46 +177,38 @@ export function ownTraits({ traits }: ArmDefinition, ...given: Parameters<Traits
 
 type TraitsOf = Extract<ArmDefinition['traits'], (...given: never[]) => unknown>;
 
-/** @throws BenchError `bad-option` for KV settings on an arm that injects no KV, or injects it as it is in a file */
-function requireInjection(
-  name: string,
-  { name: arm }: ArmDefinition,
-  { alpha, store }: ArmSettings,
-  { injects, external }: ArmTraits,
-): void {
-  const refuse = (why: string, hint: string): never => {
-    throw new BenchError('bad-option', `--arms ${name}: ${arm} ${why}`, hint);
-  };
-  if (external === true && (alpha ?? store) !== undefined) {
-    refuse('injects KV as it is in the files', 'drop @alpha and @store');
-  }
-  if (injects !== 'nothing') return;
-  if (alpha !== undefined) refuse('injects no KV to scale', 'drop @alpha');
-  if (store !== undefined) refuse('injects no stored KV', 'drop @store');
-}
-
-/** @throws BenchError `bad-option` for `@order` on an arm that orders its memories by a rule of its own, or with `@placement` */
-function requireOrder(
-  name: string,
-  { name: arm, readsSummary = false }: ArmDefinition,
-  { order, placement }: ArmSettings,
-  retrieves: ArmTraits['retrieves'],
-): void {
-  if (order === undefined) return;
-  const refuse = (why: string, hint: string): never => {
-    throw new BenchError('bad-option', `--arms ${name}: ${why}`, hint);
-  };
-  if (placement !== undefined) refuse('@order and @placement both set the order of the memories', 'drop one of them');
-  if (readsSummary || (retrieves !== 'retrieved' && retrieves !== 'donor')) {
-    refuse(`@order is for arms that show retrieved memories one by one, and ${arm} does not`, 'set it on rag or dki');
-  }
-}
-
-/** @throws BenchError `bad-option` for `@share` on an arm without a prefix cache */
-function requirePrefixCache(name: string, found: FoundArm['definition'], { share }: ArmSettings): void {
-  if (share === undefined || ownTraits(found, null, 1, {}).shares !== undefined) return;
-  const message = `--arms ${name}: ${found.name} has no prefix cache that users could share`;
-  throw new BenchError('bad-option', message, 'drop @share, or set it on rag-cached');
+/** @throws BenchError `bad-option` for a setting that has no meaning for the arm */
+function requireMeaning(name: string, definition: ArmDefinition, settings: ArmSettings, traits: ArmTraits): void {
+  const { name: arm, readsSummary = false } = definition;
+  const { alpha, store, order, placement, share } = settings;
+  const { external, injects } = traits;
+  const ordersByRule = readsSummary || !['retrieved', 'donor'].includes(traits.retrieves);
+  const refusals: readonly (readonly [boolean, string, string])[] = [
+    [
+      external === true && (alpha ?? store) !== undefined,
+      `${arm} injects KV as it is in the files`,
+      'drop @alpha and @store',
+    ],
+    [injects === 'nothing' && alpha !== undefined, `${arm} injects no KV to scale`, 'drop @alpha'],
+    [injects === 'nothing' && store !== undefined, `${arm} injects no stored KV`, 'drop @store'],
+    [
+      order !== undefined && placement !== undefined,
+      '@order and @placement both set the order of the memories',
+      'drop one of them',
+    ],
+    [
+      order !== undefined && ordersByRule,
+      `@order is for arms that show retrieved memories one by one, and ${arm} does not`,
+      'set it on rag or dki',
+    ],
+    [
+      share !== undefined && ownTraits(definition, null, 1, {}).shares === undefined,
+      `${arm} has no prefix cache that users could share`,
+      'drop @share, or set it on rag-cached',
+    ],
+  ];
+  const [, why, hint] = refusals.find(([isRefused]) => isRefused) ?? [];
+  if (why !== undefined) throw new BenchError('bad-option', `--arms ${name}: ${why}`, hint!);
 }
 
 /** The arm that all others are compared with. */
