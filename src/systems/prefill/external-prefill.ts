@@ -1,13 +1,16 @@
 import { basename, join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import type { Engine } from '../../engine/engine.ts';
 import { commonLength } from '../../engine/token-id.ts';
 import { kvBytes, type SequenceState } from '../../engine/sequence-state.ts';
 import { externalKvName } from '../../kv/external-kv-file.ts';
-import type { KvOperations } from '../../kv/kv-operations.ts';
 import { type BuiltPrompt, prefixParts } from '../prompt/build-prompt.ts';
-import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
+import type { KvParts, Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
 import { prefillAsText } from './text-prefill.ts';
+
+interface ExternalKvParts extends Pick<KvParts<unknown>, 'engine' | 'kv'> {
+  /** Holds a file for each user, or for each prefix of a user. */
+  readonly folder: string;
+}
 
 /**
  * Cells made elsewhere, read from a file in every turn, in place of header and memories: trained caches, caches compressed
@@ -16,15 +19,10 @@ import { prefillAsText } from './text-prefill.ts';
  * @see Cartridges, arXiv 2506.06266; KVLink, arXiv 2502.16002
  */
 export class ExternalPrefill implements PrefillStrategy {
-  readonly #engine: Engine;
-  readonly #kv: KvOperations;
-  readonly #folder: string;
+  readonly #parts: ExternalKvParts;
 
-  /** @param folder holds a file for each user, or for each prefix of a user */
-  constructor({ engine, kv, folder }: { readonly engine: Engine; readonly kv: KvOperations; readonly folder: string }) {
-    this.#engine = engine;
-    this.#kv = kv;
-    this.#folder = folder;
+  constructor(parts: ExternalKvParts) {
+    this.#parts = parts;
   }
 
   /** @throws BenchError `not-found` without a file for the user; `bad-data`, `bad-model` as `readExternalKv` */
@@ -79,9 +77,10 @@ export class ExternalPrefill implements PrefillStrategy {
   }
 
   async #find(userId: string, prefix: readonly number[]) {
-    const paths = [externalKvName(userId, prefix), externalKvName(userId)].map((name) => join(this.#folder, name));
+    const { engine, kv, folder } = this.#parts;
+    const paths = [externalKvName(userId, prefix), externalKvName(userId)].map((name) => join(folder, name));
     for (const path of paths) {
-      const found = await this.#kv.readExternal(path, this.#engine);
+      const found = await kv.readExternal(path, engine);
       if (found !== undefined) return { path, found };
     }
     throw new BenchError(
