@@ -22,19 +22,7 @@ export interface TurnContext {
 }
 
 /** What a strategy reports about one turn, in tokens. */
-export type PrefillAccount = Pick<
-  TurnAccount,
-  | 'cache'
-  | 'built'
-  | 'remainder'
-  | 'recomputed'
-  | 'selection'
-  | 'selector'
-  | 'repaired'
-  | 'resident'
-  | 'positions'
-  | 'found'
->;
+export type PrefillAccount = Omit<TurnAccount, 'gate' | 'evaluated' | 'sharesPositions' | 'ahead'>;
 
 /** The result of a prefill: the session holds the prefix, and the suffix remains to be evaluated. */
 export interface Prefilled {
@@ -92,7 +80,6 @@ export interface KvParts<Store> {
   readonly keptAs: StoreType;
 }
 
-/** The KV store of one arm. */
 export interface ArmStore {
   readonly store: KvStore;
   /** `when-evicted` if no other process opens the store's folder. */
