@@ -128,9 +128,8 @@ export class PrefixCells {
       let prefixCut = await exportPrefix(turn.session, headerTokens, kv);
       requireTokens([...prefixCut.header.tokenIds, ...prefixCut.memories.tokenIds], tokenIds);
       if (evict !== null) {
-        const { header, memories } = prefixCut;
-        const evicted = await evictTokens(context, evict, { header, memories }, rest);
-        prefixCut = { header, memories: evicted.cells };
+        const evicted = await evictTokens(context, evict, prefixCut, rest);
+        prefixCut = { ...prefixCut, memories: evicted.cells };
         selector = evicted.selector;
       }
       let bytes: Uint8Array | null = null;
