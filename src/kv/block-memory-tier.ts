@@ -83,7 +83,7 @@ export class BlockMemoryTier<State, File> {
   /** Evicts a block if it is still stored; running turns can still read it. */
   evict(block: MemoryBlock<State, File>): void {
     if (!this.holds(block)) return;
-    this.#moveOut(block);
+    this.#remove(block, 'moveOut');
     this.#evicted++;
   }
 
@@ -92,7 +92,7 @@ export class BlockMemoryTier<State, File> {
     const block = this.#blocks.get(blockId({ userId, key }));
     if (block === undefined) return false;
     if (block.isHit) this.#hits--;
-    this.#erase(block);
+    this.#remove(block, 'erase');
     return block.isHit;
   }
 
@@ -101,12 +101,12 @@ export class BlockMemoryTier<State, File> {
     const affected = [...this.#blocks]
       .map(([, block]) => block)
       .filter((block) => block.userId === userId && block.memoryIds.includes(memoryId));
-    for (const block of affected) this.#erase(block);
+    for (const block of affected) this.#remove(block, 'erase');
     return affected.filter(({ onDisk }) => !onDisk).length;
   }
 
   clear(): void {
-    for (const [, block] of this.#blocks) this.#erase(block);
+    for (const [, block] of this.#blocks) this.#remove(block, 'erase');
   }
 
   /** Counts since opening. */
@@ -118,20 +118,15 @@ export class BlockMemoryTier<State, File> {
   #put(about: OwnedKv, held: HeldBlock<State, File>, onDisk: boolean): void {
     const id = blockId(about);
     const before = this.#blocks.get(id);
-    if (before !== undefined) this.#moveOut(before);
+    if (before !== undefined) this.#remove(before, 'moveOut');
     const block = { ...about, held, sizeBytes: held.sizeBytes, onDisk, isHit: false, usedAt: 0 };
     this.#blocks.use(block);
     this.#blocks.add(id, block);
   }
 
-  #moveOut(block: MemoryBlock<State, File>): void {
+  #remove(block: MemoryBlock<State, File>, how: 'moveOut' | 'erase'): void {
     this.#blocks.delete(blockId(block));
-    block.held.moveOut();
-  }
-
-  #erase(block: MemoryBlock<State, File>): void {
-    this.#blocks.delete(blockId(block));
-    block.held.erase();
+    block.held[how]();
   }
 }
 
