@@ -10,7 +10,7 @@ import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor
 import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
 import { type JoinRecipe, makingOf, recipeName } from './prefill/join-recipe.ts';
 import { JoinedBlocksPrefill } from './prefill/joined-blocks-prefill.ts';
-import type { ComputeBlock, OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
+import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { Repair } from './prefill/repaired-blocks.ts';
 import type { SystemParts } from './answer-turn.ts';
 
@@ -107,12 +107,11 @@ const defaults = {
 /** The parts with defaults filled in. */
 type Settings = Required<
   Omit<DKISystemParts, 'evict' | 'repair' | 'gating' | 'retrievals' | 'computeBlock' | 'externalKv'>
-> & {
-  readonly computeBlock?: ComputeBlock;
-  readonly repair?: Repair;
-  readonly evict: Eviction | null;
-  readonly gating: DKISystemParts['gating'] | null;
-};
+> &
+  Pick<DKISystemParts, 'computeBlock' | 'repair'> & {
+    readonly evict: Eviction | null;
+    readonly gating: DKISystemParts['gating'] | null;
+  };
 
 /** @throws BenchError `bad-option` if a recipe recomputes tokens and blocks evict some */
 function requireWholeBlocks({ prefill, evict }: Pick<Settings, 'prefill' | 'evict'>): void {
