@@ -1,7 +1,7 @@
 import type { Language } from '../base/language.ts';
 import type { CallOptions } from '../engine/engine-session.ts';
 import type { TokenId } from '../engine/token-id.ts';
-import type { MemorySearchResult, RetrievalSummary } from '../retrieval/retriever.ts';
+import type { MemorySearchResult, RetrievalSummary, RetrieveOptions } from '../retrieval/retriever.ts';
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { AnswerRecord, RetrievalRecord, Timings, TokenCounts, TurnAccount } from '../store/records/turn-record.ts';
@@ -72,11 +72,7 @@ export interface AddMemoryOptions {
 }
 
 /** Limits of a search. Defaults: `topK` and `threshold` of the system; without `userId`, memories that belong to no user. */
-export interface SearchOptions {
-  readonly userId?: string;
-  readonly topK?: number;
-  readonly threshold?: number;
-}
+export type SearchOptions = Partial<Pick<RetrieveOptions, 'userId' | 'topK' | 'threshold'>>;
 
 /** Memories that were retrieved for a turn, best first, and the time that it took. */
 export interface RetrievedMemories {
