@@ -49,15 +49,8 @@ interface Canary {
   readonly memories: readonly string[];
 }
 
-interface Canaries {
-  readonly owners: readonly Canary[];
-  /** For each owner a user with the same memories except the secret, who has no code. */
-  readonly strangers: readonly Canary[];
-  /** For the first owners a user with exactly the same memories, who must not be served from the owner's KV. */
-  readonly doubles: readonly Canary[];
-  /** Further doubles, who ask in a reopened system. */
-  readonly late: readonly Canary[];
-}
+/** The users, of the kinds that `ProbeSize` counts. Doubles must not be served from the owner's KV. */
+type Canaries = Readonly<Record<'owners' | 'strangers' | 'doubles' | 'late', readonly Canary[]>>;
 
 interface IsolationSubject {
   readonly runId: string;
@@ -78,11 +71,6 @@ export interface ProbeOptions extends CallOptions {
   readonly size?: ProbeSize;
   /** Called after every answer. */
   readonly onAnswer?: () => void;
-}
-
-interface AnswerHooks {
-  readonly onAnswer: () => void;
-  readonly signal: AbortSignal | undefined;
 }
 
 interface Answer {
@@ -111,12 +99,8 @@ export function probeTurns(questions: number): number {
  * True for an arm that gets memories retrieved for its user: only such an arm could leak another user's. The users of the probe have no
  * KV files.
  */
-export function isProbed({
-  retrieves,
-  control,
-  external,
-}: Pick<ArmTraits, 'retrieves' | 'control' | 'external'>): boolean {
-  return retrieves === 'retrieved' && control === null && external !== true;
+export function isProbed(arm: Pick<ArmTraits, 'retrieves' | 'control' | 'external'>): boolean {
+  return arm.retrieves === 'retrieved' && arm.control === null && arm.external !== true;
 }
 
 export const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
@@ -125,11 +109,12 @@ export const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
 export async function probeIsolation(
   subject: IsolationSubject,
   seed: number,
-  { size = largest, onAnswer = () => undefined, signal }: ProbeOptions = {},
+  options: ProbeOptions = {},
 ): Promise<IsolationProbe> {
+  const { size = largest } = options;
   const { owners, strangers, doubles, late } = drawCanaries(new SeededRandom(seed), size);
   for (const user of [...owners, ...doubles, ...late, ...strangers]) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     const { userId, memories } = user;
     const entries = memories.map((content, at) => ({ memoryId: memoryId(user, at), content, metadata: {} }));
     await subject.keeper.addAll(`${sessionPrefix(subject.runId)}${userId}`, userId, entries);
@@ -137,8 +122,7 @@ export async function probeIsolation(
   const asking = { doubles, late, owners: owners.slice(0, size.owners), strangers: strangers.slice(0, size.strangers) };
   const secrets = owners.map(({ secret }) => secret);
   const arms: ArmIsolation[] = [];
-  for (const arm of subject.systems)
-    arms.push(await probeArm(subject, arm, { asking, secrets, size }, { onAnswer, signal }));
+  for (const arm of subject.systems) arms.push(await probeArm(subject, arm, { ...asking, secrets, size }, options));
   return { arms };
 }
 
@@ -160,9 +144,11 @@ function drawCanaries(random: SeededRandom, { strangers, doubles, late }: ProbeS
     return { userId: `canary-${probe}-${index}`, secret, memories };
   });
   const copies = (count: number, name: string, memories = FILLERS + 1): Canary[] =>
-    owners.slice(0, count).map(({ userId, secret, memories: all }) => {
-      return { userId: `${userId}-${name}`, secret, memories: all.slice(0, memories) };
-    });
+    owners.slice(0, count).map((owner) => ({
+      ...owner,
+      userId: `${owner.userId}-${name}`,
+      memories: owner.memories.slice(0, memories),
+    }));
   return {
     owners,
     strangers: copies(strangers, 'stranger', FILLERS),
@@ -178,14 +164,11 @@ function memoryId({ userId }: Canary, index: number): string {
 async function probeArm(
   subject: IsolationSubject,
   { traits, system, reopen }: IsolationSubject['systems'][number],
-  {
-    asking,
-    secrets,
-    size,
-  }: { readonly asking: Canaries; readonly secrets: readonly string[]; readonly size: ProbeSize },
-  { onAnswer, signal }: AnswerHooks,
+  asked: Canaries & { readonly secrets: readonly string[]; readonly size: ProbeSize },
+  options: ProbeOptions,
 ): Promise<ArmIsolation> {
-  const { owners, strangers, doubles, late } = asking;
+  const { owners, strangers, doubles, late, secrets, size } = asked;
+  const { onAnswer, signal } = options;
   // An owner is first, and one is last: if all got the answer of either, someone would hear another's secret.
   const [first, ...rest] = owners.slice(0, size.atOnce);
   const together = [first!, ...strangers.slice(0, size.atOnce - 1), ...rest];
@@ -199,13 +182,12 @@ async function probeArm(
     ...doubles.slice(index, index + 1),
     ...strangers.slice(index, index + 1),
   ]);
-  const { shares } = traits;
-  const oneByOne = await answersInTurn(subject, { system, shares }, round, { onAnswer, signal });
+  const oneByOne = await answersInTurn(subject, { system, traits }, round, options);
   let reopened: Answers = new Map();
   if (reopen !== undefined) {
     await using other = reopen();
-    const asking = [...late, ...strangers.slice(0, late.length)];
-    reopened = await answersInTurn(subject, { system: other, shares }, asking, { onAnswer, signal });
+    const users = [...late, ...strangers.slice(0, late.length)];
+    reopened = await answersInTurn(subject, { system: other, traits }, users, options);
   }
 
   const hears = (answers: Answers, user: Canary, secret = user.secret): boolean =>
@@ -235,21 +217,20 @@ async function probeArm(
 
 async function answersInTurn(
   subject: IsolationSubject,
-  { system, shares }: { readonly system: Pick<BenchSystem, 'chat'>; readonly shares: ArmTraits['shares'] | undefined },
+  { system, traits }: IsolationSubject['systems'][number],
   users: readonly Canary[],
-  { onAnswer, signal }: AnswerHooks,
+  { onAnswer, signal }: ProbeOptions,
 ): Promise<Answers> {
-  const { engine } = subject;
   const answers = new Map<Canary, Answer>();
   for (const user of users) {
     const request = await chatRequest(subject, user, signal);
-    const before = await engine.meter();
+    const before = await subject.engine.meter();
     const { text, tokens, inputTokens, promptInfo } = await system.chat(request);
     signal?.throwIfAborted();
-    const { evaluated } = meterDifference(await engine.meter(), before);
-    const shared = { none: 0, system: systemTokens(promptInfo.segments), all: inputTokens }[shares ?? 'none'];
+    const { evaluated } = meterDifference(await subject.engine.meter(), before);
+    const shared = { none: 0, system: systemTokens(promptInfo.segments), all: inputTokens }[traits.shares ?? 'none'];
     answers.set(user, { text, isReused: (evaluated ?? tokens.evaluated) < inputTokens - shared });
-    onAnswer();
+    onAnswer?.();
   }
   return answers;
 }
