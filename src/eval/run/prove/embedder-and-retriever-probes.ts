@@ -37,9 +37,16 @@ function hasTwin(vectors: readonly Float32Array[], place: number): boolean {
   return vectors.some((vector, other) => other !== place && isSame(vector));
 }
 
-function findsItself(question: Float32Array, documents: readonly Float32Array[], place: number): boolean {
+/** True if the document at `place` is nearest to a question, but for the one at `ignored`. */
+function isNearest(question: Float32Array, documents: readonly Float32Array[], place: number, ignored = place) {
   const own = innerProduct(question, documents[place]!);
-  return documents.every((document, other) => other === place || innerProduct(question, document) < own);
+  return documents.every((one, at) => at === place || at === ignored || innerProduct(question, one) < own);
+}
+
+async function embedOneByOne(embeddings: EmbeddingService, questions: readonly string[]): Promise<Float32Array[]> {
+  const vectors: Float32Array[] = [];
+  for (const question of questions) vectors.push(await embeddings.embed(question, 'query'));
+  return vectors;
 }
 
 /**
@@ -55,14 +62,13 @@ export async function probeEmbedder(
   const documents = await embeddings.embedMany(sentences, 'document');
   // Vectors of the batch must not be reused for questions embedded one by one.
   embeddings.clear();
-  const questions: Float32Array[] = [];
-  for (const sentence of sentences) questions.push(await embeddings.embed(sentence, 'query'));
+  const questions = await embedOneByOne(embeddings, sentences);
   embeddings.clear();
   return {
     sentences: sentences.length,
     shared: sentences.filter((_, place) => hasTwin(documents, place) || hasTwin(questions, place)),
     unsigned: [...documents, ...questions].every((vector) => vector.every((value) => value >= 0)),
-    lost: sentences.filter((_, place) => !findsItself(questions[place]!, documents, place)),
+    lost: sentences.filter((_, place) => !isNearest(questions[place]!, documents, place)),
   };
 }
 
@@ -94,18 +100,9 @@ function expectation(strategy: string, place: number, sentences: number) {
  */
 async function tellApart(embeddings: EmbeddingService, sentences: readonly string[], longer: readonly string[]) {
   const documents = await embeddings.embedMany([...sentences, ...longer], 'document');
-  const questions: Float32Array[] = [];
-  for (const sentence of sentences) questions.push(await embeddings.embed(sentence, 'query'));
-  return new Set(
-    sentences.flatMap((_, place) => {
-      const own = sentences.length + place;
-      const similarity = (index: number): number => innerProduct(questions[place]!, documents[index]!);
-      const isSecond = documents.every(
-        (__, other) => other === place || other === own || similarity(other) < similarity(own),
-      );
-      return isSecond ? [place] : [];
-    }),
-  );
+  const questions = await embedOneByOne(embeddings, sentences);
+  const isSecond = (place: number): boolean => isNearest(questions[place]!, documents, sentences.length + place, place);
+  return new Set([...sentences.keys()].filter(isSecond));
 }
 
 /**
@@ -121,17 +118,14 @@ export async function probeRetriever(
   const retriever = await open();
   const { name } = retriever;
   const wrong: string[] = [];
-  const sentences = languages.flatMap((language) => SENTENCES[language].map((text) => ({ text, language })));
-  let questions = 0;
+  const sentences = languages.flatMap((language) => SENTENCES[language]);
+  const longer = languages.flatMap((language) => SENTENCES[language].map(LONGER[language]));
   try {
-    const longer = sentences.map(({ text, language }) => LONGER[language](text));
-    const texts = sentences.map(({ text }) => text);
-    const asked = name === 'given' ? new Set(texts.keys()) : await tellApart(embeddings, texts, longer);
+    const asked = name === 'given' ? new Set(sentences.keys()) : await tellApart(embeddings, sentences, longer);
     embeddings.clear();
-    questions = asked.size;
     const metadata = { createdAt: '2026-01-01T00:00:00Z', preference: false };
-    const planted = sentences.flatMap(({ text }, place) => [
-      { memoryId: `exact-${place}`, content: text, metadata },
+    const planted = sentences.flatMap((content, place) => [
+      { memoryId: `exact-${place}`, content, metadata },
       { memoryId: `longer-${place}`, content: longer[place]!, metadata },
     ]);
     const recent = (name === 'tiered' ? recentIds : []).map((memoryId, age) => {
@@ -142,11 +136,11 @@ export async function probeRetriever(
     const shuffled = [...planted, ...recent].toReversed();
     await retriever.addMemories(shuffled.map((memory) => ({ ...memory, userId: USER })));
     await retriever.addMemories(
-      sentences.map(({ text }, place) => ({ memoryId: `other-${place}`, content: text, metadata, userId: OTHER })),
+      sentences.map((content, place) => ({ memoryId: `other-${place}`, content, metadata, userId: OTHER })),
     );
     const options = { userId: USER, topK: TOP_K, threshold: -1, now: new Date('2026-06-01T00:00:00Z') };
     for (const place of asked) {
-      const { text } = sentences[place]!;
+      const text = sentences[place]!;
       // `salience` prefers what earlier questions returned.
       await retriever.reset();
       const { ids, ...passages } = expectation(name, place, sentences.length);
@@ -156,9 +150,9 @@ export async function probeRetriever(
         wrong.push(`${JSON.stringify(text)} gets ${memories.map(({ content }) => JSON.stringify(content)).join(', ')}`);
       }
     }
+    return { questions: asked.size, wrong };
   } finally {
     await retriever.close();
     embeddings.clear();
   }
-  return { questions, wrong };
 }
