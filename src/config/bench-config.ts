@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address, commaSeparated, count, describe, numeric, oneOf, path, runName, text, toBytes, toggle } from './option-schema-builders.ts'; // prettier-ignore
+import { address, commaSeparated, count, describe, numeric, oneOf, optionalCount, path, requiredPath, runName, text, toBytes, toggle } from './option-schema-builders.ts'; // prettier-ignore
 import { defaultWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
 import { retrieverNames } from './retriever-names.ts';
 
@@ -99,16 +99,13 @@ const questions = {
     preset: 'data/NAME.json in the cache folder',
     allowed: 'a path, or NAME=FILE, comma-separated',
   }).exactOptional(),
-  errata: path(
-    '<file>',
-    'published audit of --dataset locomo, JSON: corrects answers and citations, drops questions',
-  ).exactOptional(),
-  limit: count(1, 'approximate number of questions; whole users are drawn by the seed', "the suite's").exactOptional(),
-  users: count(
+  errata: path('<file>', 'published audit of --dataset locomo, JSON: corrects answers and citations, drops questions'),
+  limit: optionalCount(1, 'approximate number of questions; whole users are drawn by the seed', "the suite's"),
+  users: optionalCount(
     1,
     'users to draw; --limit is divided among them',
     'as many as --limit fills, at least 10 from --limit 20 on',
-  ).exactOptional(),
+  ),
   repeats: count(1, 'times that each question is asked').default(1),
   seed: count(0, 'seed of all random draws').default(7),
   sessions: count(1, 'turns that suite serving answers concurrently').default(2),
@@ -128,9 +125,9 @@ const questions = {
     '<file>',
     'traffic whose arrivals suite serving replays: JSON Lines, or the database of a run; as many turns as --limit',
     'conversations at five rates',
-  ).exactOptional(),
-  traceRun: text('<name>', 'run of --trace, for the database of runs', 'the latest').exactOptional(),
-  traceArm: text('<name>', 'arm of the run of --trace', 'rag').exactOptional(),
+  ),
+  traceRun: text('<name>', 'run of --trace, for the database of runs', 'the latest'),
+  traceArm: text('<name>', 'arm of the run of --trace', 'rag'),
   replay: oneOf(
     'replay',
     replayNames,
@@ -145,31 +142,27 @@ const modelAndEngine = {
     'language model: a GGUF file, a name that dki-bench models lists, hf:org/repo/file.gguf (fetched), or' +
       ' random:SHAPE (random weights)',
     'recall-base',
-  ).exactOptional(),
+  ),
   engine: oneOf('engine', engineNames, 'engine that runs the language model').default('llama-cpp'),
   engineUrl: address(
     'address of a server that has the model loaded; --model then gives its name on the server, or its file',
     'none',
-  ).exactOptional(),
+  ),
   allowRemote: toggle('allow --engine-url on another machine, which then receives what users said').exactOptional(),
-  engineModel: text('<name>', 'name of the model on an OpenAI-compatible server', 'the only one').exactOptional(),
+  engineModel: text('<name>', 'name of the model on an OpenAI-compatible server', 'the only one'),
   slotsFolder: path(
     '<dir>',
     'directory for slot save and restore of a llama-server; needed to inject KV, with --model naming the file it serves',
     'none',
-  ).exactOptional(),
-  llamaServer: path(
-    '<program>',
-    'llama-server program to start for the run, and to stop after it',
-    'none',
-  ).exactOptional(),
+  ),
+  llamaServer: path('<program>', 'llama-server program to start for the run, and to stop after it', 'none'),
   embedder: path(
     '<dir>',
     'embedding model: a folder with ONNX weights, a name (embed-en-zh, minilm), or hf:org/repo (fetched)',
     "the model's",
-  ).exactOptional(),
-  contextTokens: count(1, 'size of the context window', "the model's", '<tokens>').exactOptional(),
-  threads: count(1, 'threads of the model, at most one per core', 'by the machine').exactOptional(),
+  ),
+  contextTokens: optionalCount(1, 'size of the context window', "the model's", '<tokens>'),
+  threads: optionalCount(1, 'threads of the model, at most one per core', 'by the machine'),
   workers: describe(z.union([z.literal('auto'), numeric(z.number().int().min(1))]), {
     value: '<n>',
     help:
@@ -215,7 +208,7 @@ const prompt = {
     'text that every answer is forced to begin with; "item": the prefix that the question defines; "none": no prefix',
     "the model's",
     'none, item, or a text',
-  ).exactOptional(),
+  ),
   labels: oneOf('labels', ['index', 'bullet'], 'label of a memory line: [1] or -', "the model's").exactOptional(),
   placement: oneOf('placement', ['chronological', 'rank', 'rank-last'], 'order of the memories in the prompt').default(
     'chronological',
@@ -226,13 +219,8 @@ const prompt = {
     "form of the prompt: the bench's own, or the model's chat template",
     "the model's",
   ).exactOptional(),
-  reserve: count(
-    1,
-    'tokens reserved for the answer',
-    '512, at most a quarter of the window',
-    '<tokens>',
-  ).exactOptional(),
-  historyTurns: count(0, 'maximum number of earlier turns in a prompt', 'as many as fit').exactOptional(),
+  reserve: optionalCount(1, 'tokens reserved for the answer', '512, at most a quarter of the window', '<tokens>'),
+  historyTurns: optionalCount(0, 'maximum number of earlier turns in a prompt', 'as many as fit'),
 };
 
 const retrieval = {
@@ -241,13 +229,13 @@ const retrieval = {
     retrieverNames,
     'strategy that retrieves memories; given: the passages that each item lists, in their order',
   ).default('router'),
-  hot: address('working memory of --retriever tiered: redis://…', 'in the process').exactOptional(),
+  hot: address('working memory of --retriever tiered: redis://…', 'in the process'),
   cold: address(
     'long-term memory of --retriever tiered: postgres://… with pgvector',
     'a SQLite file, searched by FAISS',
-  ).exactOptional(),
+  ),
   coldIndex: oneOf('index', coldIndexNames, 'vector index of --cold: exact, or approximate').default('ivfflat'),
-  retrievalTokens: count(0, 'token budget of --retriever salience', '1500').exactOptional(),
+  retrievalTokens: optionalCount(0, 'token budget of --retriever salience', '1500'),
   halfLife: describe(numeric(z.number().positive()), {
     value: '<days>',
     help: 'days after which the recency of a memory halves, for --retriever salience',
@@ -263,7 +251,7 @@ const retrieval = {
       preset: writeSalienceWeights(defaultWeights),
     },
   ).exactOptional(),
-  preRetrieval: path('<file>', 'JSON or YAML that configures --retriever hinted', 'routing by keyword').exactOptional(),
+  preRetrieval: path('<file>', 'JSON or YAML that configures --retriever hinted', 'routing by keyword'),
   topK: count(1, 'maximum number of memories retrieved for a question').default(5),
   threshold: describe(numeric(z.number().min(-1)), {
     value: '<score>',
@@ -278,12 +266,8 @@ const kv = {
     help: 'factor on the values (V) of injected memories; 1 leaves them unchanged',
     allowed: 'a number, 0 or more',
   }).default(1),
-  kvStore: path('<dir>', 'KV store shared by users and runs', 'one for each user of the run').exactOptional(),
-  externalKv: path(
-    '<dir>',
-    'KV files made elsewhere: dki-external:NAME reads those in the folder NAME',
-    'none',
-  ).exactOptional(),
+  kvStore: path('<dir>', 'KV store shared by users and runs', 'one for each user of the run'),
+  externalKv: path('<dir>', 'KV files made elsewhere: dki-external:NAME reads those in the folder NAME', 'none'),
   kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
     value: '<size>',
     help: 'maximum size of the KV stored per user',
@@ -310,22 +294,22 @@ const answers = {
     'server with an OpenAI-compatible route /v1/chat/completions that judges whether answers are right; its key is read from' +
       ' DKI_BENCH_JUDGE_KEY or OPENAI_API_KEY',
     'none',
-  ).exactOptional(),
-  judgeModel: text('<name>', "the judge's model, by its server's name for it").exactOptional(),
+  ),
+  judgeModel: text('<name>', "the judge's model, by its server's name for it"),
 };
 
 const output = {
   queue: address(
     'PostgreSQL that holds the queue: postgres://…; DKI_BENCH_QUEUE keeps its password out of the list of processes',
     'none',
-  ).exactOptional(),
+  ),
   text: toggle('store hashes instead of prompts, answers, memories and questions: for private data', {
     negated: true,
   }).exactOptional(),
-  run: runName('name of the run', 'suite, date and time').exactOptional(),
-  resume: runName('name of an interrupted run to continue').exactOptional(),
-  out: path('<dir>', 'folder of the reports').default('reports'),
-  db: path('<file>', 'database file', 'dki-bench.sqlite in the folder of --out').exactOptional(),
+  run: runName('name of the run', 'suite, date and time'),
+  resume: runName('name of an interrupted run to continue'),
+  out: requiredPath('<dir>', 'folder of the reports').default('reports'),
+  db: path('<file>', 'database file', 'dki-bench.sqlite in the folder of --out'),
   json: toggle('print one JSON document on standard output, and nothing else').default(false),
   freshSelfTest: toggle(
     'test the model again, even if a result of the same model, program and machine is stored',

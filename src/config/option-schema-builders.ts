@@ -31,6 +31,8 @@ export const numeric = (schema: z.ZodNumber) =>
 export const count = (least: number, help: string, preset?: string, value = '<n>') =>
   describe(numeric(z.number().int().min(least)), { value, help, allowed: `a whole number, ${least} or more`, preset });
 
+export const optionalCount = (...option: Parameters<typeof count>) => count(...option).exactOptional();
+
 export const toggle = (help: string, more: Pick<OptionDescription, 'negated'> = {}) =>
   describe(
     z.preprocess(
@@ -47,29 +49,32 @@ export const oneOf = <const Names extends readonly [string, ...string[]]>(
   preset?: string,
 ) => describe(z.enum(known), { value: '<name>', help, allowed: known.join(' or '), names: { kind, known }, preset });
 
-/** A text that is not blank. */
+/** An optional text that is not blank. */
 export const text = (value: string, help: string, preset?: string, allowed = 'a name') =>
-  describe(z.string().regex(/\S/u), { value, help, allowed, preset });
+  describe(z.string().regex(/\S/u), { value, help, allowed, preset }).exactOptional();
 
+/** An optional address of a server. */
 export const address = (help: string, preset: string) =>
-  describe(z.string().min(1), { value: '<url>', help, preset, allowed: 'an address' });
+  describe(z.string().min(1), { value: '<url>', help, preset, allowed: 'an address' }).exactOptional();
 
 /** A path, or a name that is accepted instead. */
-export const path = (value: string, help: string, preset?: string) =>
+export const requiredPath = (value: string, help: string, preset?: string) =>
   describe(z.string().min(1), { value, help, allowed: 'a path', preset });
+
+export const path = (...option: Parameters<typeof requiredPath>) => requiredPath(...option).exactOptional();
 
 /** Splits comma-separated names; any other value is returned unchanged. */
 export const commaSeparated = (value: unknown): unknown =>
   typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
 
-/** The name of a run, which a folder gets too. */
+/** The optional name of a run, which a folder gets too. */
 export const runName = (help: string, preset?: string) =>
   describe(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/), {
     value: '<name>',
     help,
     preset,
     allowed: 'letters, digits, ".", "_" and "-", since a folder gets this name',
-  });
+  }).exactOptional();
 
 /** Converts `256MiB` to bytes; any other value is returned unchanged, for the schema to refuse. */
 export function toBytes(value: unknown): unknown {
