@@ -1,18 +1,6 @@
 import { join } from 'node:path';
 import { cacheFolder } from './cache-folder.ts';
 
-/** Public data sets. They do not ship, since they belong to others; the user fetches them. */
-export const publicDatasetNames = [
-  'locomo',
-  'musique-s',
-  '2wiki',
-  'hotpotqa',
-  'longmemeval',
-  'beam',
-  'multi-turn',
-] as const;
-export type PublicDatasetName = (typeof publicDatasetNames)[number];
-
 /** The origin of a public data set, and its terms. */
 export interface PublicDatasetOrigin {
   readonly summary: string;
@@ -25,8 +13,8 @@ export interface PublicDatasetOrigin {
   readonly texts: 'withheld';
 }
 
-/** @see docs/data.md */
-export const publicDatasetOrigins: Readonly<Record<PublicDatasetName, PublicDatasetOrigin>> = {
+/** Public data sets. They do not ship, since they belong to others; the user fetches them. @see docs/data.md */
+export const publicDatasetOrigins = {
   locomo: {
     summary: 'ten long conversations of two people, with questions of five categories',
     published: 'snap-research/locomo on GitHub, data/locomo10.json',
@@ -78,10 +66,13 @@ export const publicDatasetOrigins: Readonly<Record<PublicDatasetName, PublicData
     licence: 'MIT',
     texts: 'withheld',
   },
-};
+} as const satisfies Readonly<Record<string, PublicDatasetOrigin>>;
+
+export type PublicDatasetName = keyof typeof publicDatasetOrigins;
+export const publicDatasetNames = Object.keys(publicDatasetOrigins) as readonly PublicDatasetName[];
 
 export function isPublicDataset(name: string): name is PublicDatasetName {
-  return (publicDatasetNames as readonly string[]).includes(name);
+  return Object.hasOwn(publicDatasetOrigins, name);
 }
 
 /** The place in the cache folder where a public data set is found without `--data-file`. */
