@@ -19,32 +19,24 @@ const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
 /** Schemas up to this one are those of version 0.1.0, and can be read only by that version. */
 const lastForeignSchema = 3;
 
+const refusal = (path: string, why: string, hint: string) => new BenchError('database', `${path} ${why}`, hint);
+
 /** @throws BenchError `database` if the schema is newer than `known` or of version 0.1.0, or the file is another program's */
 function requireOurs(client: Sqlite.Database, path: string, known: number): void {
   const version = client.pragma('user_version', { simple: true }) as number;
   const owner = client.pragma('application_id', { simple: true }) as number;
   const tables = client.prepare('SELECT count(*) FROM sqlite_master').pluck().get() as number;
   if (tables > 0 && owner !== applicationId) {
-    throw new BenchError(
-      'database',
-      `${path} is a database of another program`,
-      'name another file with --db; this one was left as it was',
-    );
+    throw refusal(path, 'is a database of another program', 'name another file with --db; this one was left as it was');
   }
   if (tables > 0 && version === 0) throw damaged(path, 'it has tables, and its user_version is 0');
   if (version > 0 && version <= lastForeignSchema) {
-    throw new BenchError(
-      'database',
-      `${path} was made by dki-bench 0.1.0`,
-      'name another file with --db, or read this one with that version; it was left as it was',
-    );
+    const hint = 'name another file with --db, or read this one with that version; it was left as it was';
+    throw refusal(path, 'was made by dki-bench 0.1.0', hint);
   }
   if (version > known) {
-    throw new BenchError(
-      'database',
-      `${path} has schema ${version}, this program knows schemas up to ${known}`,
-      'update dki-bench, or name another file with --db; this one was left as it was',
-    );
+    const hint = 'update dki-bench, or name another file with --db; this one was left as it was';
+    throw refusal(path, `has schema ${version}, this program knows schemas up to ${known}`, hint);
   }
 }
 
@@ -73,15 +65,9 @@ export function requireCurrentSchema(client: Sqlite.Database, path: string): voi
   const known = lastForeignSchema + readMigrationFiles({ migrationsFolder: folder }).length;
   requireOurs(client, path, known);
   const version = client.pragma('user_version', { simple: true }) as number;
-  if (version === known) {
-    requireTables(client, path);
-    return;
-  }
-  throw new BenchError(
-    'database',
-    `${path} has schema ${version}, and can only be read with schema ${known}`,
-    `bring it up to date, its turns stay as they are: npm run tables -- --db ${path}`,
-  );
+  if (version === known) return requireTables(client, path);
+  const hint = `bring it up to date, its turns stay as they are: npm run tables -- --db ${path}`;
+  throw refusal(path, `has schema ${version}, and can only be read with schema ${known}`, hint);
 }
 
 /**
