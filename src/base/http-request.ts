@@ -6,13 +6,13 @@ export class IdleTimeout implements Disposable {
   /** Aborted by the time-out, by `abort`, or by the caller's signal. */
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
-  #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #isReached = false;
 
   constructor(idleMs: number, cancel?: AbortSignal) {
     this.idleMs = idleMs;
     this.signal = cancel === undefined ? this.#controller.signal : AbortSignal.any([cancel, this.#controller.signal]);
-    this.#timer = this.#start();
+    this.restart();
   }
 
   /** True once the server has sent nothing for too long. */
@@ -23,7 +23,10 @@ export class IdleTimeout implements Disposable {
   /** Restarts the clock, since the server has sent something. */
   restart(): void {
     clearTimeout(this.#timer);
-    this.#timer = this.#start();
+    this.#timer = setTimeout(() => {
+      this.#isReached = true;
+      this.#controller.abort();
+    }, this.idleMs);
   }
 
   /** Stops the clock until `restart`. */
@@ -38,13 +41,6 @@ export class IdleTimeout implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
-  }
-
-  #start(): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#isReached = true;
-      this.#controller.abort();
-    }, this.idleMs);
   }
 }
 
