@@ -5,7 +5,7 @@ import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { PromptSegment } from '../store/records/prompt-info.ts';
 import {
   type AnswerRecord,
-  selectedByModel,
+  selectorTokens,
   type Timings,
   type TokenCounts,
   type TurnAccount,
@@ -248,7 +248,7 @@ function turnAccount(
   return {
     ...account,
     gate,
-    evaluated: suffix.length - found + account.built + account.recomputed + selectedByModel(account) + gate,
+    evaluated: suffix.length - found + account.built + account.recomputed + selectorTokens(account, 'whole') + gate,
     sharesPositions: account.positions < countCells(prefilled, prompt),
     ...(ahead === undefined ? {} : { ahead }),
   };

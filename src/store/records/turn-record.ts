@@ -97,13 +97,9 @@ export const turnAccount = object({
 });
 export type TurnAccount = z.output<typeof turnAccount>;
 
-/** Tokens that the answering model evaluated to select tokens. */
-export function selectedByModel({ selector }: Pick<TurnAccount, 'selector'>): number {
-  return selector?.model === 'whole' ? selector.tokens : 0;
-}
-
-export function selectedByFirstLayers({ selector }: Pick<TurnAccount, 'selector'>): number {
-  return selector?.model === 'first-layers' ? selector.tokens : 0;
+/** Tokens that this part of the answering model evaluated to select tokens. */
+export function selectorTokens({ selector }: Pick<TurnAccount, 'selector'>, model: Selector['model']): number {
+  return selector?.model === model ? selector.tokens : 0;
 }
 
 /** Milliseconds. `firstToken` (TTFT) runs from the call of `chat` to the first token; the rest are parts of `total`. */

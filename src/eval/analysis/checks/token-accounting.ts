@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { evaluatesAsClaimed, selectedByFirstLayers, selectedByModel } from '../../../store/records/turn-record.ts';
+import { evaluatesAsClaimed, selectorTokens } from '../../../store/records/turn-record.ts';
 import { type Check, type CheckInput, decided, examples, undecided } from './check.ts';
 import { plannedTurns } from '../planned-sample.ts';
 
@@ -49,8 +49,8 @@ function isAccounted({ facts, tokens, account, observed }: AnsweredResult, { mak
   const expected = {
     kvResident: injectableCells - remainderTokens,
     prompt,
-    evaluated: prompt + recomputed + selectedByModel(account) + gate + built,
-    firstLayers: selectedByFirstLayers(account),
+    evaluated: prompt + recomputed + selectorTokens(account, 'whole') + gate + built,
+    firstLayers: selectorTokens(account, 'first-layers'),
   };
   const { kvResident, evaluated, firstLayers = 0 } = tokens;
   const counted = { kvResident, prompt: tokens.prompt, evaluated, firstLayers };

@@ -1,6 +1,6 @@
 import { selfTestText } from '../checks/numerical-parity.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { type AnsweredResult, type RetrievalRecord, selectedByModel } from '../../../store/records/turn-record.ts';
+import { type AnsweredResult, type RetrievalRecord, selectorTokens } from '../../../store/records/turn-record.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
@@ -96,7 +96,7 @@ export function boundNotes(answered: Turns, arms: readonly Pick<ArmTraits, 'name
     .filter(({ deployable }) => deployable === false)
     .flatMap(({ name }) => {
       const own = turnsOfArm(answered, name);
-      const tokens = own.reduce((sum, { account }) => sum + selectedByModel(account), 0);
+      const tokens = own.reduce((sum, { account }) => sum + selectorTokens(account, 'whole'), 0);
       if (tokens === 0) return [];
       return [
         `${name} is a bound: it uses knowledge that no deployment has. Obtaining it took ${tokens} of the tokens that its` +
