@@ -25,6 +25,9 @@ export const estimate = object({
   p95: z.number().exactOptional(),
 });
 
+/** A mean paired difference with its 95 % interval over users. */
+export const paired = { low: lowerBound, high: upperBound, ...numbers('delta', 'n', 'users') };
+
 export type Quantiles = z.output<typeof quantiles>;
 /** A mean with its 95 % interval. */
 export type Estimate = z.output<typeof estimate>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lowerBound, upperBound } from './estimate.ts';
+import { paired } from './estimate.ts';
 import { list, numbers, object } from './zod-helpers.ts';
 
 const name = z.string().normalize('NFC').regex(/\S/, 'expected a name, not blank');
@@ -24,11 +24,9 @@ export const plannedContrast = z
 
 export type PlannedContrast = z.output<typeof plannedContrast>;
 
-const difference = { low: lowerBound, high: upperBound, ...numbers('delta', 'n', 'users') };
-
 const measuredContrast = object({
   state: z.literal('measured'),
-  ...difference,
+  ...paired,
   /** Two-sided, sign-flip over users; null in an unfinished run. */
   p: z.number().nullable(),
   /** The smallest true contrast that these items show with power 0.8, by their own spread. */
@@ -36,9 +34,9 @@ const measuredContrast = object({
   /** Without correction for several models; `higher`: the arm gains more, or loses less, on the first category. */
   verdict: z.enum(['higher', 'lower', 'undecided', 'too few users', 'not judged']),
   /** The arm minus the reference on each category, paired by item. */
-  parts: list(object({ category: z.string(), ...difference, ...numbers('wins', 'losses', 'ties') })),
+  parts: list(object({ category: z.string(), ...paired, ...numbers('wins', 'losses', 'ties') })),
   /** The same contrast in ln p per token of the gold; exploratory. Null if it was not scored. */
-  goldLogProb: object(difference).nullable(),
+  goldLogProb: object(paired).nullable(),
 });
 
 /** The planned contrast of a run: what was planned before its first turn, and what its turns show. */

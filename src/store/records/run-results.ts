@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { armTraits } from './arm-traits.ts';
-import { estimate, lowerBound, upperBound } from './estimate.ts';
+import { estimate, lowerBound, paired, upperBound } from './estimate.ts';
 import { measured } from './suite-measurements.ts';
 import { contrastResults } from './planned-contrast.ts';
 import { runDescription } from './run-description.ts';
@@ -129,9 +129,6 @@ export const cost = object({
   ttftMs: estimate,
   totalMs: estimate,
 });
-
-/** A mean paired difference with its 95 % interval over users. */
-const paired = { low: lowerBound, high: upperBound, ...numbers('delta', 'n', 'users') };
 
 /** Quality over the items that share one value of a field. */
 const breakdownPart = object({
