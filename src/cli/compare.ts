@@ -5,15 +5,11 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { compareStoredRuns } from '../eval/analysis/compare/compare-runs.ts';
 import { printableJson } from '../render/escape-control-characters.ts';
 import { runCaveat, objections, renderRunsComparison } from '../report/render-runs-comparison.ts';
-import { addConfigOptions, type Flags, withExamples } from './options.ts';
+import { addConfigOptions, type Flags, type JsonFlag, withExamples } from './options.ts';
 import { printLines, terminalPage } from './output.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
 
-interface CompareFlags extends Flags {
-  readonly arms?: string;
-  readonly force?: true;
-  readonly json?: true;
-}
+type CompareFlags = Flags & JsonFlag & Readonly<{ arms?: string; force?: true }>;
 
 export function declare(command: Command): void {
   command

@@ -174,10 +174,9 @@ function progressParts(run: QueuedRun): string[] {
   ];
 }
 
-async function mergeRunParts(
-  files: readonly string[],
-  { run, ...flags }: Flags & { readonly run: string },
-): Promise<void> {
+type MergeFlags = Flags & { readonly run: string };
+
+async function mergeRunParts(files: readonly string[], { run, ...flags }: MergeFlags): Promise<void> {
   const config = loadBenchConfig({ flags });
   if (flags['queue'] !== undefined && files.length > 0) {
     throw new BenchError('bad-option', `--queue and ${files[0]!} both hold a run`, 'name files, or a queue');

@@ -99,7 +99,7 @@ class PagesFolder implements Disposable {
   readonly #counts = new Map<string, number>();
   bytes = 0;
   /** Addresses linked from written pages, to write after the items. */
-  readonly #waiting: Set<string>;
+  readonly #waiting = new Set<string>();
 
   /** @throws BenchError `bad-option` if the folder is not empty, `disk` if it cannot be written */
   constructor(path: string, index: string, request: (address: string) => Response | Promise<Response>) {
@@ -107,7 +107,7 @@ class PagesFolder implements Disposable {
     this.#work = `${this.#target}.${process.pid}.part`;
     this.#request = request;
     this.#index = index;
-    this.#waiting = new Set([index]);
+    this.#waiting.add(index);
     onDisk(() => mkdirSync(join(this.#work, filesFolder), { recursive: true }));
   }
 

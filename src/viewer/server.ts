@@ -52,16 +52,10 @@ export async function startServer(app: Hono<ServerEnvironment>, port: number) {
   const server = serve({ fetch: app.fetch, hostname: address, port }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve).once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === 'EADDRINUSE' || error.code === 'EACCES'
-          ? new BenchError(
-              'port',
-              `port ${port} is not available: ${error.code}`,
-              'choose another with --port N, or a free one with --port 0',
-              error,
-            )
-          : error,
-      );
+      const message = `port ${port} is not available: ${error.code}`;
+      const hint = 'choose another with --port N, or a free one with --port 0';
+      const isTaken = error.code === 'EADDRINUSE' || error.code === 'EACCES';
+      reject(isTaken ? new BenchError('port', message, hint, error) : error);
     });
   });
   const taken = (server.address() as AddressInfo).port;
