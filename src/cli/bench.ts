@@ -22,10 +22,9 @@ import { groupName } from '../store/run-names.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { armHelp } from './arm-help.ts';
-import { suggestNextCommand } from './suggest-next-command.ts';
 import { withInterrupt } from './with-interrupt.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
-import { displayPath, printLines, terminalPage } from './output.ts';
+import { displayPath, printLines, terminalPage, suggestNextCommand } from './output.ts';
 import { estimateLine, ProgressDisplay } from './progress.ts';
 
 export function declare(command: Command): void {

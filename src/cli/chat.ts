@@ -9,8 +9,7 @@ import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { countText } from '../render/format-number.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
-import { armHelp } from './arm-help.ts';
-import { chatArms } from './chat/chat-arms.ts';
+import { armHelp, chatArms } from './arm-help.ts';
 import { chatLoop, type ChatTerminal } from './chat/chat-loop.ts';
 import { ChatSession, type ChatSetup } from './chat/chat-session.ts';
 import { SIGNAL_ECHO_MS } from './with-interrupt.ts';
@@ -28,11 +27,7 @@ const OPTIONS = [
   ...(['model', 'engine', 'embedder', 'contextTokens', 'threads', 'out', 'db', 'quiet', 'databaseEcho'] as const),
 ];
 
-interface ChatFlags extends Flags {
-  readonly arm: string;
-  readonly user: string;
-  readonly session?: string;
-}
+type ChatFlags = Flags & Readonly<{ arm: string; user: string; session?: string }>;
 
 export function declare(command: Command): void {
   command.description('chat with an arm; memories persist per user; /help lists the commands');

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { confirm } from './data-fetch.ts';
+import { confirm } from './data.ts';
 
 /** Confirms by typed input, and returns the answer and the output. */
 async function confirmByTyping(typed: string): Promise<{ readonly yes: boolean; readonly shown: string }> {

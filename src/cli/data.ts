@@ -5,7 +5,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { selectEngine, openConfiguredEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { isPublicDataset } from '../config/public-datasets.ts';
+import { isPublicDataset, publicDatasetNames } from '../config/public-datasets.ts';
 import { readRunDatasets } from '../data/join-datasets.ts';
 import { type ConversionOptions, convertDataset, sourceFormats } from '../data/convert/convert-dataset.ts';
 import { knownFields } from '../data/convert/column-mapping.ts';
@@ -17,18 +17,22 @@ import { type Verification, verifyDataset, verifySource } from '../data/verify/v
 import { writeText } from '../data/write-lines.ts';
 import { printableJson } from '../render/escape-control-characters.ts';
 import { shellWord } from '../render/shell-word.ts';
-import { renderTerminal } from '../render/table-terminal.ts';
 import { publicDatasetsTable, datasetsTable } from '../report/list-command-tables.ts';
 import { renderVerification, statisticsLines } from '../report/dataset-verification-text.ts';
-import { confirm, fetchData } from './data-fetch.ts';
 import { dataSearch, searchOptions } from './data-search.ts';
 import { addConfigOptions, type Flags, type JsonFlag, subcommand, wholeNumber, withExamples } from './options.ts';
-import { displayPath, printLines, printResult, terminalPage } from './output.ts';
+import { displayPath, printLines, printResult, printResultTables, terminalPage } from './output.ts';
 import { findGenerator } from '../data/generators/generator-registry.ts';
 import { rulerData, rulerTasks } from '../data/generators/ruler.ts';
-import { BenchError } from '../base/bench-error.ts';
+import { BenchError, didYouMean } from '../base/bench-error.ts';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { datasetOffer, fetchDataset, type FetchedDataset } from '../data/fetch-dataset.ts';
+import { withInterrupt } from './with-interrupt.ts';
+import { ProgressDisplay } from './progress.ts';
 
 type MakeFlags = Flags & JsonFlag & Readonly<Partial<Record<'users' | 'tasks' | 'out', string>>>;
+type FetchFlags = JsonFlag & { readonly address?: string; readonly yes?: true };
 type ConvertFlags = JsonFlag & Omit<ConversionOptions, 'file'> & { readonly force?: true };
 
 const convertHelp = `
@@ -104,12 +108,7 @@ export function declare(command: Command): void {
 export async function listDatasets({ json }: JsonFlag): Promise<void> {
   const entries = await withContextWindow(loadBenchConfig(), datasetCatalogue);
   const brought = publicDatasets();
-  const page = terminalPage();
-  process.stdout.write(
-    json === true
-      ? printableJson([...entries, ...brought])
-      : `${renderTerminal(datasetsTable(entries), page)}\n${renderTerminal(publicDatasetsTable(brought), page)}`,
-  );
+  printResultTables(json, [...entries, ...brought], [datasetsTable(entries), publicDatasetsTable(brought)]);
 }
 
 async function makeData(name: string, { users: usersText, tasks, out, json, ...flags }: MakeFlags): Promise<void> {
@@ -191,4 +190,63 @@ async function withContextWindow<T>(config: BenchConfig, use: (window: ContextWi
     contextTokens: engine.info.contextTokens,
     countTokens: (texts) => countTokens(engine, texts),
   });
+}
+
+async function fetchData(name: string, { address, yes, json }: FetchFlags): Promise<void> {
+  if (!isPublicDataset(name)) {
+    const message = `unknown public data set "${name}"${didYouMean(name, publicDatasetNames)}`;
+    throw new BenchError('bad-option', message, `known: ${publicDatasetNames.join(', ')}`);
+  }
+  const offer = datasetOffer(name, address);
+  const { licence, path, isFetched } = offer;
+  if (!isFetched) {
+    const terms = [`${name}: ${offer.address}`, `licence: ${licence}`, `stored as: ${displayPath(path)}`];
+    printLines(terms, process.stderr);
+    if (!(await confirm(`Fetch ${name} on these terms?`, yes === true, 'add --yes to accept the terms'))) {
+      process.stderr.write('nothing was fetched\n');
+      return;
+    }
+  }
+  await withInterrupt(async (signal) => {
+    using display = json === true ? undefined : new ProgressDisplay(process.stderr);
+    const fetched = await fetchDataset(offer, { onProgress: display?.showDownload, signal });
+    display?.[Symbol.dispose]();
+    const document = { ...fetched, licence, ...(isFetched ? {} : { address: offer.address }) };
+    printResult(json, document, () => [fetchedLine(fetched, isFetched)]);
+  });
+}
+
+/** `locomo: 10 users, 1986 questions, PATH; sha256 …, recorded now, since none is published` */
+function fetchedLine({ name, path, sha256, hash, users, items }: FetchedDataset, isFetched: boolean): string {
+  const where = `${isFetched ? 'in the cache already, ' : ''}${displayPath(path)}`;
+  const proof =
+    hash === 'recorded' ? 'recorded now, since none is published; later fetches must match it' : 'as recorded';
+  return `${name}: ${users} users, ${items} questions, ${where}; sha256 ${sha256}, ${proof}; use it: --dataset ${name}`;
+}
+
+interface Terminal {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream;
+}
+
+/** Asks a question unless `yes`. @param hint what to do without a terminal @throws BenchError `bad-option` if standard input is no terminal */
+export async function confirm(
+  question: string,
+  yes: boolean,
+  hint: string,
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<boolean> {
+  if (yes) return true;
+  if (input.isTTY !== true) {
+    const message = `there is no terminal to ask on: ${question}`;
+    throw new BenchError('bad-option', message, hint);
+  }
+  const lines = createInterface({ input, output });
+  try {
+    output.write(`${question} [y/N] `);
+    const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [string?];
+    return /^\s*y(?:es)?\s*$/i.test(answer ?? '');
+  } finally {
+    lines.close();
+  }
 }

@@ -1,8 +1,12 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import { printable, printableJson } from '../render/escape-control-characters.ts';
 import type { Terminal } from '../render/terminal-style.ts';
 import { hangingText } from '../render/wrap-text.ts';
+import type { Table } from '../render/table.ts';
+import { renderTerminal } from '../render/table-terminal.ts';
+import type { BenchConfig } from '../config/bench-config.ts';
+import { shellWord } from '../render/shell-word.ts';
 
 const DEFAULT_COLUMNS = 80;
 
@@ -28,6 +32,13 @@ export function printResult(json: boolean | undefined, document: unknown, lines:
   else printLines(lines());
 }
 
+export function printResultTables(json: boolean | undefined, document: unknown, tables: readonly Table[]): void {
+  const page = terminalPage();
+  process.stdout.write(
+    json === true ? printableJson(document) : tables.map((table) => renderTerminal(table, page)).join('\n'),
+  );
+}
+
 /** Prints names with a text each: wrapped at a terminal, else one line per name, for other programs. */
 export function printList(rows: readonly (readonly [name: string, text: string])[]): void {
   const column = Math.max(...rows.map(([name]) => name.length)) + 2;
@@ -40,4 +51,20 @@ export function printList(rows: readonly (readonly [name: string, text: string])
 export function displayPath(path: string): string {
   const fromHere = relative('', path);
   return fromHere.startsWith('..') ? path : fromHere || '.';
+}
+
+type Location = Pick<BenchConfig, 'out' | 'db'>;
+
+/** Flags for the folder and database of a configuration; none for the defaults. */
+export function locationFlags({ out, db }: Location): string[] {
+  return [
+    ...(out === resolve('reports') ? [] : ['--out', displayPath(out)]),
+    ...(db === resolve(out, 'dki-bench.sqlite') ? [] : ['--db', displayPath(db)]),
+  ];
+}
+
+/** A command to suggest to the user, with the folder and database of a configuration, quoted for a shell. */
+export function suggestNextCommand(verb: string, config: Location, words: readonly string[]): string {
+  const program = process.env['npm_lifecycle_event'] === undefined ? `npx dki-bench ${verb}` : `npm run ${verb} --`;
+  return [program, ...[...words, ...locationFlags(config)].map(shellWord)].join(' ');
 }

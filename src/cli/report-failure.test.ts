@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { BenchError } from '../base/bench-error.ts';
-import { reportFailure } from './report-failure.ts';
+import { reportFailure } from './program.ts';
 
 let said = '';
 vi.spyOn(process.stderr, 'write').mockImplementation((text) => {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { suggestNextCommand } from './suggest-next-command.ts';
+import { suggestNextCommand } from './output.ts';
 
 const usual = { out: resolve('reports'), db: resolve('reports/dki-bench.sqlite') };
 

@@ -21,16 +21,12 @@ import { comparePage, readComparison } from './compare/compare-arms-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
 import { itemPage, readItemPage, reportItemPage } from './item-page.ts';
 import { type PageKind, errorPage, layout } from './page-layout.ts';
-import { type Links, reportLinks, serverLinks } from './links.ts';
-import { parseParameters, queryParameters } from './query-parameters.ts';
+import { type Links, reportLinks, serverLinks, parseParameters, queryParameters } from './links.ts';
 import { readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
 import { guard, type ServerEnvironment } from './server.ts';
-import { readTurnPage } from './turn/read-turn-page.ts';
-import { turnsJson } from './turn/turn-json.ts';
-import { turnPage } from './turn/turn-page.ts';
-import { readRunProgress } from './watch/run-progress-reader.ts';
-import { watchPage } from './watch/watch-page.ts';
+import { turnPage, readTurnPage, turnsJson } from './turn/turn-page.ts';
+import { watchPage, readRunProgress } from './watch/watch-page.ts';
 
 export interface ViewerAppOptions {
   readonly database: BenchDatabase;

@@ -13,10 +13,9 @@ import { unknownNameError } from '../base/bench-error.ts';
 import { hiddenInReports, hiddenNote } from './hidden-texts.ts';
 import type { Links } from './links.ts';
 import { type ListColumn, listTable } from './list-components.ts';
-import { matrixRow } from './matrix/item-arm-matrix.ts';
-import { isRight, outcomeText, outcomeMarks, armOutcome } from './matrix/arm-outcome.ts';
+import { matrixRow, outcomeLook, outcomeText, outcomeMarks, armOutcome } from './matrix/item-arm-matrix.ts';
 import { turnForDisplay } from './turn-scores-for-display.ts';
-import { turnPageRun, turnsOfItem } from './turn/read-turn-page.ts';
+import { turnPageRun, turnsOfItem } from './turn/turn-page.ts';
 import { goldContent, itemKinds } from './turn/turn-sections.ts';
 
 const MAX_TURNS = 80;
@@ -40,15 +39,8 @@ export function readItemPage(database: BenchDatabase, runName: string, itemId: s
   const outcomes = readOutcomes(database, run, itemId, run.hiddenTexts !== null);
   // Every answered turn has the facts of the item.
   const [sample] = answered;
-  return {
-    run,
-    itemId,
-    userId: turns[0]!.userId,
-    outcomes,
-    sample,
-    evidence,
-    judged: unknownQuality(run.model) === null,
-  };
+  const judged = unknownQuality(run.model) === null;
+  return { run, itemId, userId: turns[0]!.userId, outcomes, sample, evidence, judged };
 }
 
 /** An item with the outcomes of all arms. `evidence` has the evidence memories that at least one arm retrieved or was given. */
@@ -130,12 +122,8 @@ function evidenceSection({ evidence, sample }: ItemModel): Html | string {
 }
 
 function armsTable(outcomes: readonly TurnOutcome[], judged: boolean, link?: (turn: TurnOutcome) => string): Html {
-  const table = listTable(
-    'Table of the arms',
-    'arms',
-    outcomeColumns(judged, outcomes, link),
-    outcomes.slice(0, MAX_TURNS),
-  );
+  const shown = outcomes.slice(0, MAX_TURNS);
+  const table = listTable('Table of the arms', 'arms', outcomeColumns(judged, outcomes, link), shown);
   const more = outcomes.length - MAX_TURNS;
   return html`${table} ${more > 0 ? html`<p class="note">… ${more} more turns.</p>` : ''}`;
 }
@@ -177,10 +165,8 @@ function outcomeColumns(
   link: ((turn: TurnOutcome) => string) | undefined,
 ): ListColumn<TurnOutcome>[] {
   const place = ({ repeat, turn }: TurnOutcome): string => `${repeat} / ${turn}`;
-  const look = (turn: TurnOutcome): string => (!judged ? 'soft' : isRight([turn]) ? 'good' : 'bad');
-  const outcome = (turn: TurnOutcome): Html => {
-    return html`<span class="${look(turn)}">${outcomeText([turn], judged)}</span>`;
-  };
+  const look = (turn: TurnOutcome): string => outcomeLook([turn], judged);
+  const outcome = (turn: TurnOutcome): Html => html`<span class="${look(turn)}">${outcomeText([turn], judged)}</span>`;
   const number = (heading: string, digits: number, value: (turn: TurnOutcome) => number | null) => ({
     heading,
     look: 'right',

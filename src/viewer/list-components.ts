@@ -30,6 +30,13 @@ export function listTable<Row>(label: string, look: string, columns: readonly Li
   return scrolledTable(label, `list ${look}`, columns.map(heading), body);
 }
 
+/** A page of a list, the last if there are fewer. @param wanted from 1 */
+export function pageOf<Row>(rows: readonly Row[], size: number, wanted = 1) {
+  const pages = Math.max(1, Math.ceil(rows.length / size));
+  const page = Math.min(wanted, pages);
+  return { page, pages, shown: rows.slice((page - 1) * size, page * size) };
+}
+
 export interface PageLink {
   readonly text: 'First' | 'Previous' | 'Next' | 'Swap A and B';
   readonly href: string;

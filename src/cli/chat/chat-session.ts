@@ -25,7 +25,7 @@ import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { WHOLE_PROMPT } from '../../systems/prefill/cached-text-prefill.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
-import { chatArm } from './chat-arms.ts';
+import { chatArm } from '../arm-help.ts';
 import { type ChatTurn, chatTurnForDisplay } from './chat-turn-for-display.ts';
 import { chatSessionId, UserMemories } from './user-memories.ts';
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { BenchError, unknownNameError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import type { ItemPair, ItemSide } from '../../store/arm-comparison-repository.ts';
+import { type ItemPair, type ItemSide, type ArmOfRun, ArmComparisonRepository, type ItemPairScores } from '../../store/arm-comparison-repository.ts'; // prettier-ignore
 import { differentSubjects } from '../../eval/analysis/compare/setup-differences.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { listText } from '../../render/cut-text.ts';
@@ -11,12 +11,62 @@ import { formatNumber } from '../../render/format-number.ts';
 import { findRunByName } from '../../eval/analysis/find-runs.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
-import type { ArmRef, Links } from '../links.ts';
-import type { ComparisonQuery } from '../query-parameters.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select, goldText } from '../list-components.ts'; // prettier-ignore
+import type { ArmRef, Links, ComparisonQuery } from '../links.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, options, pageOf, pager, select, goldText } from '../list-components.ts'; // prettier-ignore
 import { armsOfRun } from '../matrix/turn-filters.ts';
-import { readPairs, pairItems } from './item-pairs.ts';
 import { chosenArms } from './default-arm-pair.ts';
+import { mean } from '../../eval/analysis/statistics/observations.ts';
+import { shareGain, tally } from '../../eval/analysis/statistics/paired-quality.ts';
+
+/** Counts items by outcome; reworded: equal scores, different answers. */
+function countOutcomes(pairs: readonly ItemPairScores[], itemsA: number, itemsB: number) {
+  const gains = pairs.map(({ successA, successB }) => (successA ?? 0) - (successB ?? 0));
+  const scored = (pair: number): boolean => pairs[pair]!.successA !== null && pairs[pair]!.successB !== null;
+  return {
+    items: pairs.length,
+    wins: gains.filter((gain, pair) => gain > 0 && scored(pair)).length,
+    losses: gains.filter((gain, pair) => gain < 0 && scored(pair)).length,
+    reworded: pairs.filter(({ successA, successB, sameAnswer }) => successA === successB && sameAnswer === 0).length,
+    onlyA: itemsA - pairs.length,
+    onlyB: itemsB - pairs.length,
+  };
+}
+
+/** Mean task success of A minus B; null without scores. The interval is null if all answers and gold probabilities are equal. */
+function successDifference(pairs: readonly ItemPairScores[]) {
+  const scored = pairs.flatMap(({ userId, successA: a, successB: b }) =>
+    a === null || b === null ? [] : { userId, a, b },
+  );
+  if (scored.length === 0) return null;
+  const { n, users } = tally(scored, 'higher');
+  const { delta, low, high } = shareGain(scored);
+  const isSame = pairs.every(({ single, sameAnswer, sameGold }) => single + sameAnswer + sameGold === 3);
+  return {
+    meanA: mean(scored.map(({ a }) => a)),
+    meanB: mean(scored.map(({ b }) => b)),
+    delta,
+    interval: isSame ? null : { low, high },
+    n,
+    users,
+  };
+}
+
+/**
+ * Pairs the items of two arms. `listed` starts with different scores, then different answers, then equal ones, each in the order
+ * of the first run.
+ * @param judged false if scores are hidden: `difference` is null then, and scores do not affect the order
+ */
+export function pairItems(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, judged: boolean) {
+  const repository = new ArmComparisonRepository(database);
+  const pairs = repository.scores(a, b);
+  const rank = ({ successA, successB, sameAnswer }: ItemPairScores): number =>
+    judged && successA !== successB ? 0 : sameAnswer === 1 ? 2 : 1;
+  return {
+    counts: countOutcomes(pairs, repository.countItems(a), repository.countItems(b)),
+    difference: judged ? successDifference(pairs) : null,
+    listed: pairs.toSorted((one, other) => rank(one) - rank(other)),
+  };
+}
 
 const pageSize = 50;
 
@@ -51,15 +101,14 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery, 
   const quality = unknownQuality(a.model) ?? unknownQuality(b.model);
   const judged = quality === null;
   const paired = pairItems(database, { runId: a.id, arm: armA }, { runId: b.id, arm: armB }, judged);
-  const { counts } = paired;
+  const { counts, listed } = paired;
   if (counts.items === 0) {
     const message = `${armA} of "${a.name}" and ${armB} of "${b.name}" have no item in common`;
     throw new BenchError('bad-option', message, 'make both runs with the same --limit and --seed');
   }
-  const pages = Math.ceil(counts.items / pageSize);
-  const page = Math.min(query.page ?? 1, pages);
+  const { page, pages, shown } = pageOf(listed, pageSize, query.page);
   const hiddenTexts = hidden(a) ?? hidden(b);
-  const pairs = readPairs(database, paired, page, pageSize);
+  const pairs = new ArmComparisonRepository(database).details(shown);
   return {
     a: { run: a.name, arm: armA, arms: arms[0] },
     b: { run: b.name, arm: armB, arms: arms[1] },

@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import type { ComparisonQuery } from '../query-parameters.ts';
+import type { ComparisonQuery } from '../links.ts';
 
 /** The two arms that a reader of a run most likely compares: joined KV or else the primary arm, with the baseline. */
 export function usualPair(traits: readonly ArmTraits[], arms: readonly string[]) {

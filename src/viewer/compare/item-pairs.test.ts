@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
-import type { ArmOfRun } from '../../store/arm-comparison-repository.ts';
+import { ArmComparisonRepository, type ArmOfRun } from '../../store/arm-comparison-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { compareStoredRuns } from '../../eval/analysis/compare/compare-runs.ts';
-import { readPairs, type PairedItems, pairItems } from './item-pairs.ts';
+import { pageOf } from '../list-components.ts';
+import { pairItems } from './compare-arms-page.ts';
 
 const judged = true;
 
@@ -26,8 +27,10 @@ function stored(name: string, arms: readonly string[], isRight: (index: number, 
   return storeRun(database, { name, turns });
 }
 
-const ids = (paired: PairedItems, page: number, size: number): string[] =>
-  readPairs(database, paired, page, size).map(({ itemId }) => itemId);
+const details = ({ listed }: ReturnType<typeof pairItems>, page: number, size: number) =>
+  new ArmComparisonRepository(database).details(pageOf(listed, size, page).shown);
+
+const ids = (...of: Parameters<typeof details>): string[] => details(...of).map(({ itemId }) => itemId);
 
 describe('arms paired by item', () => {
   it('give the difference that the comparison of two runs gives', () => {
@@ -75,7 +78,7 @@ describe('arms paired by item', () => {
     expect(paired.counts).toEqual({ items: 3, wins: 0, losses: 1, reworded: 1, onlyA: 0, onlyB: 1 });
     expect(pairItems(database, b, a, judged).counts).toMatchObject({ wins: 1, losses: 0, onlyA: 1, onlyB: 0 });
     expect([ids(paired, 1, 2), ids(paired, 2, 2)]).toEqual([['i-1', 'i-2'], ['i-3']]);
-    const [first] = readPairs(database, paired, 1, 1);
+    const [first] = details(paired, 1, 1);
     expect(first).toMatchObject({
       ...{ itemId: 'i-1', question: 'Where does my sister live?' },
       a: { repeat: 2, turn: 0, success: 0, repeats: 1, answer: ' Oslo', error: null },

@@ -10,9 +10,63 @@ import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repo
 import { findRunByName } from '../../eval/analysis/find-runs.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, pager, goldText } from '../list-components.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, pageOf, pager, goldText } from '../list-components.ts';
 import { filterValues, turnFilters } from './turn-filters.ts';
-import { isRight, type Outcome, outcomeText, outcomeMarks, armOutcome } from './arm-outcome.ts';
+import { cacheNames } from '../turn/kv-and-cost-sections.ts';
+
+/** The outcome of an arm on an item: `mixed` if repeats differ, `answered` if quality is unknown. */
+export type Outcome = 'right' | 'wrong' | 'abstained' | 'mixed' | 'error' | 'answered';
+
+/** Marks in the matrix, distinct without colour. */
+export const outcomeMarks: Readonly<Record<Outcome, string>> = {
+  right: '✓',
+  wrong: '✗',
+  abstained: '○',
+  mixed: '½',
+  error: '!',
+  answered: '·',
+};
+
+function outcomeOfTurn(turn: TurnOutcome, judged: boolean): Outcome {
+  if (turn.error !== null) return 'error';
+  if (!judged) return 'answered';
+  if (turn.abstention === 1 || turn.wrongClass === 'wrong-abstention') return 'abstained';
+  return turn.taskSuccess === 1 ? 'right' : 'wrong';
+}
+
+/** The outcome of the turns of one arm on one item. @param turns not empty @param judged false if quality is unknown */
+export function armOutcome(turns: readonly TurnOutcome[], judged: boolean): Outcome {
+  const outcomes = new Set(turns.map((turn) => outcomeOfTurn(turn, judged)));
+  const [only] = outcomes;
+  return outcomes.size === 1 ? only! : 'mixed';
+}
+
+/** True if every turn is right: the right answer, or an abstention if none exists. */
+function isRight(turns: readonly TurnOutcome[]): boolean {
+  return turns.every(({ error, taskSuccess }) => error === null && taskSuccess === 1);
+}
+
+/** The class of an outcome on pages. */
+export function outcomeLook(turns: readonly TurnOutcome[], judged: boolean) {
+  if (!judged) return 'soft';
+  return isRight(turns) ? 'good' : 'bad';
+}
+
+/** An outcome as text: `wrong: superseded, failed at answered, cache hit`. */
+export function outcomeText(turns: readonly TurnOutcome[], judged: boolean): string {
+  const outcome = armOutcome(turns, judged);
+  const { wrongClass, failedStage, cache, failedChecks } = turns[0]!;
+  const rightly = outcome === 'abstained' ? (isRight(turns) ? ', rightly' : ', wrongly') : '';
+  const share =
+    turns.length === 1 ? '' : `, right in ${turns.filter((turn) => isRight([turn])).length} of ${turns.length}`;
+  const parts = [
+    `${outcome}${rightly}${share}${!judged || wrongClass === null || outcome === 'abstained' ? '' : `: ${wrongClass}`}`,
+    ...(!judged || failedStage === null ? [] : [`failed at ${failedStage}`]),
+    ...(cache === null || cache === 'bypass' ? [] : [cacheNames[cache as keyof typeof cacheNames]]),
+    ...(failedChecks === null ? [] : [`fails ${failedChecks.replaceAll(',', ', ')}`]),
+  ];
+  return printable(parts.join(', '));
+}
 
 /** Limit of cells per page: wider matrices have fewer rows per page. */
 const mostCells = 500;
@@ -48,14 +102,11 @@ export function readMatrix(
 ) {
   const run = findRunByName(database, name);
   const values = filterValues(database, run, query);
-  const { page: wanted = 1, ...filter } = query;
+  const { page: wanted, ...filter } = query;
   const items = new TurnListRepository(database).items(run.id, filter);
   const { arms } = values;
   const size = inFile ? mostRowsOfFile : Math.max(leastRows, Math.min(mostRows, Math.floor(mostCells / arms.length)));
-  const pages = Math.max(1, Math.ceil(items.length / size));
-  const page = Math.min(wanted, pages);
-  const first = (page - 1) * size;
-  const shown = items.slice(first, first + size);
+  const { page, pages, shown } = pageOf(items, size, wanted);
   const turns = Map.groupBy(new TurnListRepository(database).outcomes(run.id, shown), ({ itemId }) => itemId);
   const hiddenTexts = hidden(run);
   return {
@@ -67,7 +118,7 @@ export function readMatrix(
     pages,
     hiddenTexts,
     rows: shown.map((itemId) => matrixRow(itemId, turns.get(itemId) ?? [], hiddenTexts !== null)),
-    first: first + 1,
+    first: (page - 1) * size + 1,
     matching: items.length,
     unknownQuality: unknownQuality(run.model),
   };
@@ -92,7 +143,7 @@ function outcomeCell({ run, unknownQuality }: MatrixPage, { itemId, turns }: Mat
   if (ofArm === undefined) return html`<td class="o"></td>`;
   const judged = unknownQuality === null;
   const outcome = armOutcome(ofArm, judged);
-  const look = judged ? (isRight(ofArm) ? 'good' : 'bad') : 'soft';
+  const look = outcomeLook(ofArm, judged);
   const { repeat, turn, wrongClass, failedStage, cache, failedChecks } = ofArm[0]!;
   const words = `${printable(arm)}: ${outcomeText(ofArm, judged)}`;
   return html`<td
@@ -117,7 +168,7 @@ function answers({ arms: order }: MatrixPage, { turns }: MatrixRow, judged: bool
   return html`<dl class="answers">
     ${byAnswer.slice(0, mostAnswers).map((same) => {
       const { answer, error } = same[0]!;
-      const look = !judged ? 'soft' : isRight(same) ? 'good' : 'bad';
+      const look = outcomeLook(same, judged);
       const arms = [...new Set(same.map(({ arm }) => arm))].join(', ');
       return html`<dt class="cut">
           <span class="${look}"

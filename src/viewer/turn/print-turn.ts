@@ -3,7 +3,7 @@ import { sectionLines } from '../../render/section-terminal.ts';
 import { emphasised, type Terminal } from '../../render/terminal-style.ts';
 import { padText, wrapText } from '../../render/wrap-text.ts';
 import type { DisplayTurn } from '../turn-scores-for-display.ts';
-import { turnDifferences } from './difference-section.ts';
+import { turnDifferences } from './sequence-difference.ts';
 import { failureText, type TurnContext, turnSections } from './turn-sections.ts';
 
 const COLUMN_GAP = ' │ ';

@@ -8,9 +8,7 @@ import { printTurn } from './print-turn.ts';
 import { serverLinks as links } from '../links.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type AnsweredDisplayTurn, type DisplayTurn, turnForDisplay } from '../turn-scores-for-display.ts';
-import type { TurnModel } from './read-turn-page.ts';
-import { turnsJson } from './turn-json.ts';
-import { turnPage } from './turn-page.ts';
+import { turnPage, type TurnModel, turnsJson } from './turn-page.ts';
 
 const model = { name: 'tiny', sha256: 'ab'.repeat(32) };
 const metrics = metricsOfRun({ dataset: {} });

@@ -5,7 +5,7 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { UserShare } from '../../store/records/worker-result-bundle.ts';
-import { readRunProgress, turnRate } from './run-progress-reader.ts';
+import { readRunProgress, turnRate } from './watch-page.ts';
 
 const share = {} as UserShare;
 const secret = 'My sister lives in Turin';
