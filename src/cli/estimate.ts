@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { checkSchema } from '../data/check-schema.ts';
 import { generateTraffic, trafficSchema } from '../data/generators/traffic.ts';
@@ -12,10 +12,7 @@ import { MAP_LENGTHS, simulateMap } from '../eval/run/estimate/simulate-reuse-ma
 import { summariseTrace } from '../eval/run/estimate/summarise-trace.ts';
 import type { Trace } from '../kv/traffic/trace.ts';
 import { resolveModel } from '../models/resolve-model-name.ts';
-import { printableJson } from '../render/escape-control-characters.ts';
 import { pictureFile, renderFigure } from '../render/figure.ts';
-import { renderTerminal } from '../render/table-terminal.ts';
-import type { Table } from '../render/table.ts';
 import { reuseMapFigure } from '../report/figures/reuse-figure.ts';
 import { estimatedMapTable } from '../report/tables/reuse-tables.ts';
 import { estimateFigure } from '../report/figures/estimate-figure.ts';
@@ -23,19 +20,20 @@ import { estimateTable, type TrafficEstimate } from '../report/tables/estimate-t
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { simulatedArmNames } from '../systems/simulator/simulated-arms.ts';
 import type { SimulatedMachine } from '../systems/simulator/simulated-turn.ts';
-import { withExamples } from './options.ts';
-import { terminalPage } from './output.ts';
+import { type JsonFlag, withExamples } from './options.ts';
+import { printResultTables } from './output.ts';
 
-type EstimateFlags = Readonly<
-  Partial<
-    Record<'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure' | 'map', string>
-  >
-> &
-  Readonly<Partial<Record<'read' | 'copy' | 'prefill', string>>> &
-  Readonly<Record<'ram' | 'disk', string>> & { readonly json?: true };
+type TextFlag = 'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure' | 'map';
+type EstimateFlags = JsonFlag &
+  Readonly<Partial<Record<TextFlag | 'read' | 'copy' | 'prefill', string>> & Record<'ram' | 'disk', string>>;
 
-/** What a map replaces by traffic and machines of its own. */
-const TRAFFIC = ['trace', 'traceRun', 'traceArm', 'traffic', 'figure', 'ram', 'disk'];
+/** Options that exclude each other. A map has traffic and machines of its own. */
+const CONFLICTS: Readonly<Record<string, string[]>> = {
+  traffic: ['trace'],
+  shape: ['model'],
+  costs: ['read', 'copy', 'prefill'],
+  map: ['trace', 'traceRun', 'traceArm', 'traffic', 'figure', 'ram', 'disk'],
+};
 
 const help = `
 A trace is JSON Lines of your own, one of Mooncake's, or the database of a run (docs/traces.md).
@@ -50,36 +48,21 @@ export function declare(command: Command): void {
     .option('--trace <file>', 'recorded traffic')
     .option('--trace-run <name>', 'run of --trace, for the database of runs (default: the latest)')
     .option('--trace-arm <name>', 'arm of the run of --trace (default: rag)')
-    .addOption(
-      new Option(
-        '--traffic <values>',
-        'generated traffic in place of --trace, as name=value, comma-separated',
-      ).conflicts('trace'),
-    )
+    .option('--traffic <values>', 'generated traffic in place of --trace, as name=value, comma-separated')
     .option('--model <file>', 'model whose size to use: a GGUF file, or a name; only its header is read')
-    .addOption(
-      new Option('--shape <name>', `size of a model without its file: ${shapeNames.join(', ')}`).conflicts('model'),
-    )
+    .option('--shape <name>', `size of a model without its file: ${shapeNames.join(', ')}`)
     .option('--ram <size>', 'memory in which each arm may keep KV', '64GiB')
     .option('--disk <size>', 'disk on which arms that store KV may keep it; 0 for none', '1TiB')
     .option('--read <speed>', 'speed of reading the disk (default: 3GB/s)')
     .option('--copy <speed>', 'speed of copying KV from memory to the model (default: 20GB/s)')
     .option('--prefill <tokens>', 'tokens of a short prompt evaluated per second (default: at 100 TFLOP/s)')
-    .addOption(
-      new Option(
-        '--costs <file>',
-        'results.json of suite length, whose times replace --read, --copy and --prefill',
-      ).conflicts(['read', 'copy', 'prefill']),
-    )
+    .option('--costs <file>', 'results.json of suite length, whose times replace --read, --copy and --prefill')
     .option('--figure <file>', 'SVG to write: times to first token of all turns')
-    .addOption(
-      new Option('--map <file>', 'in place of traffic: SVG to write of the fastest arm by length and reuse').conflicts(
-        TRAFFIC,
-      ),
-    )
+    .option('--map <file>', 'in place of traffic: SVG to write of the fastest arm by length and reuse')
     .option('--json', 'print one JSON document')
     .addHelpText('after', help)
     .action(estimate);
+  for (const option of command.options) option.conflicts(CONFLICTS[option.attributeName()] ?? []);
   withExamples(command, {
     'estimate --trace traffic.jsonl --shape 8b --ram 64GiB --disk 1TiB --read 3GB/s': 'your own traffic',
     'estimate --traffic users=1000,memories=2000,retrieved=5,turns=100000 --shape 70b': 'traffic by its properties',
@@ -90,8 +73,6 @@ export function declare(command: Command): void {
 }
 
 async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise<void> {
-  const print = (document: object, table: Table): void =>
-    void process.stdout.write(json === true ? printableJson(document) : renderTerminal(table, terminalPage()));
   const geometry = await modelGeometry(flags);
   const { costs, assumed } = chooseCosts(flags, geometry);
   const bytes = (tokens: number): number => tokens * geometry.kvBytesPerToken;
@@ -104,7 +85,7 @@ async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise
   if (map !== undefined) {
     const simulated = await simulateMap(MAP_LENGTHS, kept, costs);
     await writeText(map, pictureFile(await renderFigure(reuseMapFigure(simulated, geometry.name))));
-    print(simulated, estimatedMapTable(simulated, geometry.name, [...assumed, ...always]));
+    printResultTables(json, simulated, [estimatedMapTable(simulated, geometry.name, [...assumed, ...always])]);
     return;
   }
   const trace = await traffic(flags);
@@ -127,7 +108,7 @@ async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise
     const traits = { arms: armRegistry.named(simulatedArmNames, { alpha: 1, gatingThreshold: 0 }) };
     await writeText(figure, pictureFile(await renderFigure(estimateFigure(estimated, traits))));
   }
-  print(estimated, estimateTable(estimated));
+  printResultTables(json, estimated, [estimateTable(estimated)]);
 }
 
 async function traffic({ trace, traceRun, traceArm, traffic: values }: EstimateFlags): Promise<Trace> {

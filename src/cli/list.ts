@@ -3,13 +3,12 @@ import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts'
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { suites } from '../eval/suites/suites.ts';
 import { printable, printableJson } from '../render/escape-control-characters.ts';
-import { renderTerminal } from '../render/table-terminal.ts';
 import { metricsTable } from '../report/list-command-tables.ts';
 import { metricDeclaration } from '../store/records/run-description.ts';
 import { armSummary, everyArm } from './arm-help.ts';
 import { listDatasets } from './data.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';
-import { printList, terminalPage } from './output.ts';
+import { printList, printResultTables } from './output.ts';
 
 const armsHelp = `
 The number in a name may be replaced by another: dki-link:16, dki-first:.15. Each arm may have settings: ${armSettingsHelp}.
@@ -56,5 +55,5 @@ function listSuites({ json }: JsonFlag): void {
 
 function listMetrics({ json }: JsonFlag): void {
   const metrics = builtInMetrics.map((metric) => metricDeclaration.parse(metric));
-  process.stdout.write(json === true ? printableJson(metrics) : renderTerminal(metricsTable(metrics), terminalPage()));
+  printResultTables(json, metrics, [metricsTable(metrics)]);
 }

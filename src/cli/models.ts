@@ -9,12 +9,10 @@ import { importModel } from '../models/import/import-model.ts';
 import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-file-cache.ts';
 import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../models/model-registry.ts';
-import { printableJson } from '../render/escape-control-characters.ts';
-import { renderTerminal } from '../render/table-terminal.ts';
 import { promptFormText, megabytes, modelsTable } from '../report/list-command-tables.ts';
 import { withInterrupt } from './with-interrupt.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';
-import { printResult, terminalPage } from './output.ts';
+import { printResult, printResultTables } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 import type { DownloadOptions } from '../models/hub/download-file.ts';
 
@@ -52,7 +50,7 @@ export function declare(command: Command): void {
 async function listModels({ json }: JsonFlag): Promise<void> {
   const engines = selectEngine();
   const rows = await Promise.all(modelRegistry.map((entry) => withFileFacts(registryRow(entry), engines)));
-  process.stdout.write(json === true ? printableJson(rows) : renderTerminal(modelsTable(rows), terminalPage()));
+  printResultTables(json, rows, [modelsTable(rows)]);
 }
 
 function registryRow(entry: ModelEntry) {
@@ -93,11 +91,9 @@ const unknownFacts = {
 async function withFileFacts(row: ModelRow, engines: EngineOpener): Promise<ModelRow> {
   if (row.kind === 'embedder' || row.path === null) return row;
   const inspection = await catchBenchError(engines.inspect(row.path));
-  return inspection instanceof BenchError ? row : { ...row, ...readFacts(inspection) };
-}
-
-function readFacts({ model, weights = [] }: EngineInspection): typeof unknownFacts {
-  return { parameters: model.parameters, windowTokens: model.trainContextTokens, weights };
+  if (inspection instanceof BenchError) return row;
+  const { model, weights = [] } = inspection;
+  return { ...row, parameters: model.parameters, windowTokens: model.trainContextTokens, weights };
 }
 
 async function fetchModels(names: readonly string[], { json }: JsonFlag): Promise<void> {

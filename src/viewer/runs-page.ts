@@ -8,7 +8,7 @@ import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { RunRepository, type RunListEntry } from '../store/run-repository.ts';
 import type { Links, RunsQuery } from './links.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, pager, textField } from './list-components.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, pageOf, pager, textField } from './list-components.ts';
 
 const pageSize = 50;
 
@@ -44,15 +44,9 @@ export function readRunsPage(database: BenchDatabase, query: RunsQuery, size = p
   const matching = all.filter(({ name, suite, status, model, dataset }) =>
     [name, suite, status, model, dataset].some((text) => text.toLowerCase().includes(wanted)),
   );
-  const pages = Math.max(1, Math.ceil(matching.length / size));
-  const page = Math.min(query.page ?? 1, pages);
-  return {
-    query,
-    matching: matching.length,
-    page,
-    pages,
-    runs: matching.slice((page - 1) * size, page * size).map((run) => ({ ...run, ...cachedVerdict(database, run) })),
-  };
+  const { page, pages, shown } = pageOf(matching, size, query.page);
+  const runs = shown.map((run) => ({ ...run, ...cachedVerdict(database, run) }));
+  return { query, matching: matching.length, page, pages, runs };
 }
 
 type RunsPage = ReturnType<typeof readRunsPage>;
