@@ -65,11 +65,7 @@ async function bench(flags: Flags): Promise<void> {
   if (code !== undefined) process.exitCode = code;
 }
 
-interface Running {
-  readonly state: BenchState;
-  readonly display: ProgressDisplay | undefined;
-  readonly signal: AbortSignal;
-}
+type Running = Readonly<{ state: BenchState; display: ProgressDisplay | undefined; signal: AbortSignal }>;
 
 async function runAndReport(
   config: BenchConfig,

@@ -81,14 +81,9 @@ export type TurnRef = Readonly<Omit<z.output<typeof queryParameters.turn>, 'agai
 export type RunsQuery = Readonly<z.output<typeof queryParameters.runs>>;
 
 /** Filter and page of the matrix of items and arms, which has the items with a turn that passes the filter. */
-export interface MatrixQuery extends TurnListFilter {
-  readonly page?: number;
-}
+export type MatrixQuery = TurnListFilter & { readonly page?: number };
 
-export interface ArmRef {
-  readonly run: string;
-  readonly arm: string;
-}
+export type ArmRef = Readonly<Record<'run' | 'arm', string>>;
 
 /** An address with a fixed path: names from data appear in the query only. */
 function address(path: string, values: Readonly<Record<string, string | number | true | undefined>>): string {

@@ -10,9 +10,7 @@ const COLUMN_GAP = ' │ ';
 /** On a narrower terminal, two turns are printed one after the other. */
 const SIDE_BY_SIDE_COLUMNS = 120;
 
-export interface PrintedTurn extends TurnContext {
-  readonly turn: DisplayTurn;
-}
+type PrintedTurn = TurnContext & { readonly turn: DisplayTurn };
 
 /** Renders a turn for a terminal: sequence, answer, cost and the other sections. */
 export function printTurn(runName: string, turn: DisplayTurn, page: Terminal, context: TurnContext = {}): string {
