@@ -1,6 +1,5 @@
 import { BenchError, didYouMean, formatValue } from '../base/bench-error.ts';
-import type { Placed } from './parse-record.ts';
-import type { DatasetRecords } from './read-records.ts';
+import type { DatasetRecords, Placed } from './read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
 import { byAge } from './visible-memories.ts';
 import type { Report } from './dataset-problem.ts';

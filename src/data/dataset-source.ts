@@ -5,7 +5,7 @@ import { isPublicDataset, type PublicDatasetName } from '../config/public-datase
 import { convertLines } from './convert/convert-dataset.ts';
 import type { PublicDataOrigin } from './dataset.ts';
 import type { FileLine, FileLines } from './stream-text-file.ts';
-import { recordLines } from './read-json-list-or-lines.ts';
+import { recordLines } from './stream-json-list.ts';
 
 /** The lines of a data set, read or converted from a file; `place` names it in messages. */
 export interface DatasetSource {

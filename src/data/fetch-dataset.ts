@@ -3,8 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { describeFileWithoutChecksum } from '../models/hub/describe-remote-file.ts';
 import { fetchedFile, type PublicDatasetName, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { datasetSources } from './dataset-source.ts';
-import type { DatasetStatistics } from './verify/dataset-statistics.ts';
-import { verifySource } from './verify/verify-dataset.ts';
+import { type DatasetStatistics, verifySource } from './verify/verify-dataset.ts';
 import { fileChecksum } from '../models/hub/file-checksum.ts';
 import { type DownloadOptions, downloadFile } from '../models/hub/download-file.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../base/bench-error.ts';
 import { parseJsonLongNumbersAsText } from '../base/parse-json-long-numbers-as-text.ts';
-import { fileText } from './stream-text-file.ts';
+import { type FileLine, fileLines, type FileLines, fileText } from './stream-text-file.ts';
 
 const MAX_ELEMENT_CHARACTERS = 100_000_000;
 
@@ -102,4 +102,37 @@ export function jsonElements(path: string, what: string): JsonElements {
     }
   }
   return { [Symbol.asyncIterator]: elements, sha256: () => hash.digest('hex') };
+}
+
+/** True for a file that begins with a list of objects. */
+async function isList(path: string): Promise<boolean> {
+  let start = '';
+  try {
+    for await (const text of fileText(path)) {
+      start = (start + text).trimStart();
+      if (start.replace(/^\[\s*/u, '') !== '') break;
+    }
+  } catch {
+    // `fileLines` will report the same error with its line.
+    return false;
+  }
+  return /^\[\s*\{/u.test(start);
+}
+
+/** Records of JSON Lines or one JSON list, numbered from 1. @throws BenchError while iterating, as `fileLines` */
+export function recordLines(path: string): FileLines {
+  let hashed: Pick<FileLines, 'sha256'> | undefined;
+  async function* lines(): AsyncGenerator<FileLine> {
+    if (!(await isList(path))) {
+      const plain = fileLines(path);
+      hashed = plain;
+      yield* plain;
+      return;
+    }
+    const elements = jsonElements(path, 'expected one JSON list of records, or one record per line');
+    hashed = elements;
+    let number = 0;
+    for await (const { place, value } of elements) yield { number: ++number, place, text: JSON.stringify(value) };
+  }
+  return { [Symbol.asyncIterator]: lines, sha256: () => hashed!.sha256() };
 }

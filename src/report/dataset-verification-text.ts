@@ -1,5 +1,4 @@
-import type { Spread } from '../data/verify/dataset-statistics.ts';
-import type { Verification } from '../data/verify/verify-dataset.ts';
+import type { Spread, Verification } from '../data/verify/verify-dataset.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { formatNumber, countText } from '../render/format-number.ts';

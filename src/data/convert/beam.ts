@@ -5,9 +5,8 @@ import { z } from 'zod';
 import { BenchError, formatValue } from '../../base/bench-error.ts';
 import { type JsonElement, type JsonElements, jsonElements } from '../stream-json-list.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
-import type { ConversionNotes } from './conversion-notes.ts';
+import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 import { DAY_MS, datedTurn, UNDATED_START_MS } from './dates.ts';
-import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 
 const SHAPE = 'a BEAM file is a list of {conversation_id, chat, probing_questions}; or name the folder of the chats';
 

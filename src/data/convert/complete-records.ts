@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type BenchError, didYouMean, formatValue } from '../../base/bench-error.ts';
 import { scopedId, ReferenceCheck } from '../check-consistency.ts';
-import type { Placed } from '../parse-record.ts';
+import type { Placed } from '../read-records.ts';
 import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../record-schemas.ts';
-import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
-import type { ConversionNotes } from './conversion-notes.ts';
 import { LIST_SEPARATOR } from './convert-row.ts';
 import { DAY_MS, UNDATED_START_MS } from './dates.ts';
 

@@ -11,12 +11,11 @@ import { LocomoErrata } from './locomo-errata.ts';
 import { ColumnMapping } from './column-mapping.ts';
 import { type Row, SHOWN_COLUMNS, convertRow } from './convert-row.ts';
 import { publicDatasetFormats } from './public-dataset-formats.ts';
-import { type SourceRecord } from './source-record.ts';
+import { ConversionNotes, type SourceRecord } from './source-record.ts';
 import { RecordCompleter } from './complete-records.ts';
 import { checkSchema } from '../check-schema.ts';
-import { ConversionNotes } from './conversion-notes.ts';
-import { recordLines } from '../read-json-list-or-lines.ts';
-import { parseObject } from '../parse-record.ts';
+import { recordLines } from '../stream-json-list.ts';
+import { parseObject } from '../read-records.ts';
 
 export const sourceFormats = ['csv', 'jsonl', ...publicDatasetNames] as const;
 export type SourceFormat = (typeof sourceFormats)[number];

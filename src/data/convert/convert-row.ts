@@ -1,11 +1,10 @@
 import { BenchError, formatValue } from '../../base/bench-error.ts';
 import { type Field, type ColumnMapping, itemFields, knownFields, memoryFields } from './column-mapping.ts';
 import { readInstant } from './dates.ts';
-import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 import { isAbstention } from '../abstention.ts';
 import { detectLanguage } from '../../base/language.ts';
 import { mismatch } from '../check-schema.ts';
-import type { ConversionNotes } from './conversion-notes.ts';
 
 export interface Row {
   readonly place: string;

@@ -3,9 +3,8 @@ import { formatValue } from '../../base/bench-error.ts';
 import type { LocomoErrata } from './locomo-errata.ts';
 import { readInstant, datedTurn } from './dates.ts';
 import type { JsonElements } from '../stream-json-list.ts';
-import type { SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
-import type { ConversionNotes } from './conversion-notes.ts';
 
 const sampleSchema = z.looseObject({
   sample_id: z.union([z.string(), z.number()], 'expected an id').optional(),

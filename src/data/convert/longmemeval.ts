@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { formatValue } from '../../base/bench-error.ts';
 import { dayInWords, readInstant, datedTurn } from './dates.ts';
 import type { JsonElements } from '../stream-json-list.ts';
-import type { SourceMemory, SourceRecord } from './source-record.ts';
+import type { ConversionNotes, SourceMemory, SourceRecord } from './source-record.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
-import type { ConversionNotes } from './conversion-notes.ts';
 
 const turnSchema = z.looseObject({
   role: z.enum(['user', 'assistant']),

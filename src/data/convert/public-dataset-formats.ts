@@ -4,10 +4,8 @@ import { type JsonElements, jsonElements } from '../stream-json-list.ts';
 import { beamElements, beamRecords } from './beam.ts';
 import { locomoRecords } from './locomo.ts';
 import { longmemevalRecords } from './longmemeval.ts';
-import { passageQuestionRecords } from './passage-questions.ts';
-import { sharedContextRecords } from './shared-context.ts';
-import type { SourceRecord } from './source-record.ts';
-import type { ConversionNotes } from './conversion-notes.ts';
+import { passageQuestionRecords, sharedContextRecords } from './passage-questions.ts';
+import type { ConversionNotes, SourceRecord } from './source-record.ts';
 
 /** How the file of a public data set becomes memories and questions. @see docs/data.md */
 interface PublicDatasetFormat {

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Trace, TraceSegment, TraceTurn } from '../../kv/traffic/trace.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { openToRead } from '../../base/read-remove-rename-files.ts';
-import { parseObject, type Placed } from '../parse-record.ts';
+import { parseObject, type Placed } from '../read-records.ts';
 import { fileLines, unreadable, type FileLine } from '../stream-text-file.ts';
 import { readRunTrace, type RunChoice } from './run-trace.ts';
 import { z } from 'zod';
