@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { recallAtK } from '../../src/eval/analysis/metrics/retrieval-metrics.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawRepeatedMentions } from '../../src/data/generators/repeated-mentions.ts';
-import { drawRetrievalUsers, type RetrievalKind } from '../../src/data/generators/retrieval-users.ts';
+import { drawRetrievalUsers, type RetrievalKind } from '../../src/data/generators/retrieval-data.ts';
 import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
 import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts';

@@ -1,17 +1,7 @@
 import type { Grammar } from '../../base/english-and-chinese-wordings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import {
-  drawPreference,
-  drawRelation,
-  drawRelationValue,
-  type Fact,
-  type PhrasingSide,
-  type Relation,
-  relationTopic,
-  type Subject,
-  topicKey,
-  USER,
-} from './facts-and-relations.ts';
+import { drawPreference, drawRelation, drawRelationValue, relationTopic } from './facts-and-relations.ts';
+import { type Fact, type PhrasingSide, type Relation, type Subject, topicKey, USER } from './facts-and-relations.ts';
 import { drawValue } from './draw-value.ts';
 import { exchange } from './format-generated-records.ts';
 import { statement } from './fact-wording.ts';

@@ -1,8 +1,7 @@
 import { type Grammar, grammars } from '../../base/english-and-chinese-wordings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { containsTokens } from '../normalise-text.ts';
-import { planUser } from './recall-user-plan.ts';
-import { drawQuestions, type EvaluationQuestion, WordingsExhausted } from './recall-questions.ts';
+import { drawQuestions, type EvaluationQuestion, planUser, WordingsExhausted } from './recall-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
 import { datasetText, formatTime, type ItemLine, type MemoryLine, ordinal } from './format-generated-records.ts';
 import { statement } from './fact-wording.ts';

@@ -1,7 +1,7 @@
 import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawRelation, drawRelationValue, type Relation, USER } from './facts-and-relations.ts';
-import { ASKED_MS, DAY_MS, retrievalMemory } from './retrieval-users.ts';
+import { ASKED_MS, DAY_MS, retrievalMemory } from './retrieval-data.ts';
 import { formatTime, ordinal } from './format-generated-records.ts';
 import { question, statement } from './fact-wording.ts';
 
