@@ -11,7 +11,7 @@ import { EmbeddingService } from '../../src/models/embedding/embedding-service.t
 import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawEmbeddingPairs } from '../train/documents/embedding-pairs.ts';
-import { exactBackend } from '../../src/retrieval/vectors/exact-index.ts';
+import { exactBackend } from '../../src/retrieval/vectors/vector-backends.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 
 /** Memories of a user, as many as a large user of the shipped data set has, and as many questions without a memory. */

@@ -9,7 +9,7 @@ import { TransformersEmbedder } from '../../src/models/embedding/transformers-em
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawEmbeddingPairs, type PairLanguages } from '../train/documents/embedding-pairs.ts';
 import type { PhrasingSide } from '../../src/data/generators/facts-and-relations.ts';
-import { exactBackend } from '../../src/retrieval/vectors/exact-index.ts';
+import { exactBackend } from '../../src/retrieval/vectors/vector-backends.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 

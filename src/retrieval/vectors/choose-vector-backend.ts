@@ -1,8 +1,6 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { exactBackend } from './exact-index.ts';
-import { loadFaissCompiled, loadFaissNode } from './faiss-index.ts';
-import { loadUsearch } from './usearch-index.ts';
+import { exactBackend, loadFaissCompiled, loadFaissNode, loadUsearch } from './vector-backends.ts';
 import { vectorBackendNames, type VectorBackend, type VectorBackendName } from './vector-index.ts';
 
 const loaders: Readonly<Record<VectorBackendName, () => VectorBackend>> = {

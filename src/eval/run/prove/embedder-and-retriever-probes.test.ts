@@ -11,7 +11,7 @@ import { type RetrieverName, retrieverNames } from '../../../config/retriever-na
 import { readPreRetrievalConfig } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../../retrieval/open-retriever.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
-import { exactBackend } from '../../../retrieval/vectors/exact-index.ts';
+import { exactBackend } from '../../../retrieval/vectors/vector-backends.ts';
 import { temporaryFolder } from '../../../../test/fixtures/temporary-folder.ts';
 import { replacing } from '../../../../test/fixtures/replacing.ts';
 
