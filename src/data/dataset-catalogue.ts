@@ -4,7 +4,6 @@ import { fetchedFile, publicDatasetNames, publicDatasetOrigins } from '../config
 import { shippedDatasets } from '../config/shipped-datasets.ts';
 import type { ContextWindow } from './generators/dataset-generator.ts';
 import { generators, PRESET_SEED, questionSuites } from './generators/generator-registry.ts';
-import type { Dataset } from './dataset.ts';
 import { readDataset } from './read-dataset.ts';
 import type { WrittenRecord } from './record-schemas.ts';
 
@@ -12,22 +11,16 @@ import type { WrittenRecord } from './record-schemas.ts';
 export type PublicDatasetEntry = ReturnType<typeof publicDatasets>[number];
 
 /** A data set known by name, as `list datasets` shows it: shipped, generated from a seed, or both. */
-export interface CatalogueEntry {
-  readonly name: string;
-  readonly ships: boolean;
-  readonly suites: readonly string[];
-  readonly language: Dataset['language'];
-  readonly users: number;
-  readonly memories: number;
-  readonly items: number;
-  /** Hash of the file; of one that does not ship, of what the generator writes with its preset seed and users. */
-  readonly sha256: string;
-}
+export type CatalogueEntry = Awaited<ReturnType<typeof datasetCatalogue>>[number];
 
-/** Lists the data sets known by name, shipped ones first. @param window that generated memories must fit */
-export async function datasetCatalogue(window: ContextWindow): Promise<CatalogueEntry[]> {
+/**
+ * Lists the data sets known by name, shipped ones first. The hash is that of the file; of a data set that does not ship, of what
+ * its generator writes with its preset seed and users.
+ * @param window that generated memories must fit
+ */
+export async function datasetCatalogue(window: ContextWindow) {
   const shipped = shippedDatasets();
-  const entries: CatalogueEntry[] = [];
+  const entries = [];
   for (const [name, path] of shipped) {
     const { language, users, sha256 } = await readDataset(path);
     const suites = generators.find((generator) => generator.name === name)?.suites ?? questionSuites;

@@ -16,18 +16,13 @@ export interface JsonElements extends AsyncIterable<JsonElement> {
   readonly sha256: () => string;
 }
 
-interface ElementText {
-  /** ` [3]` or `:4`. */
-  readonly at: string;
-  readonly text: string;
-}
-
 /**
  * Splits a JSON text into the elements of its outermost list, or into its objects, without parsing them. Any other value
  * is one element.
+ * @returns also the place of each: ` [3]` or `:4`
  * @throws RangeError for a text that ends within a value or goes on after the list, and for an element of over 100 MB
  */
-async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<ElementText> {
+async function* elementTexts(pieces: AsyncIterable<string>) {
   let element = '';
   let index = 0;
   let depth = 0;
@@ -54,7 +49,7 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<Elem
   const requireOpenList = (character: string): void => {
     if (isList === true && depth === 0 && character.trim() !== '') throw new RangeError('text follows the list');
   };
-  const placed = (text: string): ElementText => ({ at: isList === true ? ` [${index++}]` : `:${firstLine}`, text });
+  const placed = (text: string) => ({ at: isList === true ? ` [${index++}]` : `:${firstLine}`, text });
   for await (const piece of pieces) {
     let start = 0;
     for (let at = 0; at < piece.length; at++) {

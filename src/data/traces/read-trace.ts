@@ -135,7 +135,6 @@ function conversations(): (request: Request) => string {
   };
 }
 
-const tokens = z.number().int().nonnegative();
 const id = z.union([recordId, z.number().transform(String)], { error: 'expected an id, a text or a number' });
 
 /** The optional first line. */
@@ -144,7 +143,7 @@ const traceLine = z.strictObject({
   /** Default: the name of the file. */
   name: recordId.optional(),
   /** Tokens that all prompts begin with, such as the system text. */
-  headerTokens: tokens.default(0),
+  headerTokens: count.default(0),
 });
 
 const turnLine = z.strictObject({
@@ -157,8 +156,8 @@ const turnLine = z.strictObject({
   conversation: id.optional(),
   /** In the order of the prompt. */
   memories: z.array(z.strictObject({ id, tokens: z.number().int().positive() })),
-  queryTokens: tokens.default(0),
-  answerTokens: tokens.default(0),
+  queryTokens: count.default(0),
+  answerTokens: count.default(0),
 });
 
 type Time = z.output<typeof turnLine>['time'];
