@@ -1,32 +1,19 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../embed-memories.ts';
-import { metadataTime, readMetadata } from '../memory-metadata.ts';
-import { UserIndexes } from '../user-indexes.ts';
-import { searchResult } from '../memory-vector-index.ts';
-import type {
-  MemorySearchResult,
-  NewMemory,
-  Retrieval,
-  RetrievalFlag,
-  RetrieveOptions,
-  Retriever,
-} from '../retriever.ts';
-import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
+import { embedMemories, metadataTime, readMetadata } from '../stored-memory.ts';
+import { searchResult, UserIndexes } from '../memory-vector-index.ts';
+import type { MemorySearchResult, NewMemory, Retrieval, RetrievalFlag } from '../retriever.ts';
+import { checkSearch, isEmptyQuery, retrieveNothing, type RetrieveOptions, type Retriever } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
-import { HierarchicalMemory, type TimedMemory } from './hierarchical-memory.ts';
+import { HierarchicalMemory, planSearch, type TimedMemory } from './hierarchical-memory.ts';
 import { listedLinks } from './memory-links.ts';
-import type { PreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
+import type { ReadPreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
 import { PreRetrieval } from './pre-retrieval/pre-retrieval.ts';
 import type { QueryModel, QueryRecord } from './pre-retrieval/pre-retrieval-types.ts';
 import { routeExamples } from './route-examples.ts';
-import { planSearch } from './search-plan.ts';
 
 /** Options of the strategy. */
-export interface HintedOptions {
+export interface HintedOptions extends Readonly<ReadPreRetrievalConfig> {
   readonly backend: VectorBackend;
-  readonly config: PreRetrievalConfig;
-  /** Warnings about old names in the configuration. */
-  readonly warnings: readonly string[];
   /** Model that routes, rewrites and decomposes if the configuration says `llm`; closed with the strategy. */
   readonly model?: QueryModel | undefined;
 }

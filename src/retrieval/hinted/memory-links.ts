@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readMetadata } from '../memory-metadata.ts';
+import { readMetadata } from '../stored-memory.ts';
 import type { StoredMemory } from '../memory-vector-index.ts';
 import { textTerms } from '../text-terms.ts';
 import { findChineseNames } from './find-chinese-names.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fastPathRules, journalUri } from './memory-file-rules.ts';
-import { metadataTime, readMetadata } from '../memory-metadata.ts';
+import { metadataTime, readMetadata } from '../stored-memory.ts';
 import type { StoredMemory } from '../memory-vector-index.ts';
 
 /** A memory with the fields of its metadata that salience needs. */

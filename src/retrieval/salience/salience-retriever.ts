@@ -1,6 +1,6 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../embed-memories.ts';
-import { UserIndexes } from '../user-indexes.ts';
+import { embedMemories } from '../stored-memory.ts';
+import { UserIndexes } from '../memory-vector-index.ts';
 import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';

@@ -1,18 +1,9 @@
 import { debuglog } from 'node:util';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../embed-memories.ts';
-import { UserIndexes } from '../user-indexes.ts';
-import { MemoryVectorIndex, searchResult, type StoredMemory } from '../memory-vector-index.ts';
-import {
-  checkSearch,
-  isEmptyQuery,
-  type MemorySearchResult,
-  type NewMemory,
-  type Retrieval,
-  retrieveNothing,
-  type RetrieveOptions,
-  type Retriever,
-} from '../retriever.ts';
+import { embedMemories } from '../stored-memory.ts';
+import { MemoryVectorIndex, searchResult, type StoredMemory, UserIndexes } from '../memory-vector-index.ts';
+import type { MemorySearchResult, NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
+import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 
 /** Options of a router; `topK` and `threshold` are defaults for its searches. */

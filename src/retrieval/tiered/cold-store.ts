@@ -1,8 +1,7 @@
+import type { MemoryRecord } from './memory-record.ts';
+
 /** A memory as long-term memory stores it: chunks with their vectors. */
-export interface ColdMemory {
-  readonly memoryId: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly createdAtMs: number;
+export interface ColdMemory extends Omit<MemoryRecord, 'content'> {
   readonly chunks: readonly ColdChunk[];
 }
 
@@ -13,14 +12,10 @@ export interface ColdChunk {
   readonly embedding: Float32Array;
 }
 
-/** A chunk found by a search. */
-export interface ColdHit {
-  readonly memoryId: string;
+/** A chunk found by a search, with the fields of its memory; `content` is that of the chunk. */
+export interface ColdHit extends MemoryRecord {
   /** Index of the chunk in its memory. */
   readonly chunk: number;
-  readonly content: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly createdAtMs: number;
   /** 1 − cosine distance, from −1 to 1. */
   readonly score: number;
 }

@@ -8,8 +8,7 @@ import type { ColdStore } from './cold-store.ts';
 import { InProcessHotStore } from './in-process-hot-store.ts';
 import type { HotStore } from './hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
-import { STORE_TIMEOUT_MS } from './store-timeout.ts';
-import { storeError } from './store-error.ts';
+import { STORE_TIMEOUT_MS, storeError } from './store-error.ts';
 import { TieredRetriever } from './tiered-retriever.ts';
 
 /** Addresses of the stores of `tiered`, from the options. */
@@ -78,9 +77,7 @@ export async function requireServers({ hot, cold, coldIndex }: TieredSettings): 
     await (await RedisHotStore.open(hot, 'probe')).close();
   }
   if (cold === undefined) return;
-  const { connectPostgres } = await import('./postgres-cold-store.ts');
-  const { postgresIndexes } = await import('./postgres-schema.ts');
-  const connection = connectPostgres(cold, postgresIndexes[coldIndex], STORE_TIMEOUT_MS);
+  const { connection } = await connectCold(cold, coldIndex);
   try {
     await connection.database.execute('SELECT 1');
   } catch (error) {
@@ -98,13 +95,17 @@ async function openHot({ hot, namespace }: TieredOpening): Promise<HotStore> {
   return RedisHotStore.open(hot, namespace);
 }
 
+async function connectCold(address: string, coldIndex: ColdIndexName) {
+  const { connectPostgres, PostgresColdStore } = await import('./postgres-cold-store.ts');
+  const { postgresIndexes } = await import('./postgres-schema.ts');
+  const index = postgresIndexes[coldIndex];
+  return { connection: connectPostgres(address, index, STORE_TIMEOUT_MS), index, PostgresColdStore };
+}
+
 async function openCold(opening: TieredOpening): Promise<ColdStore> {
   const { cold, coldIndex, namespace, folder, embeddings, backend } = opening;
   const dimension = await embeddings.dimension();
   if (cold === undefined) return new SqliteColdStore(join(folder, 'long-term.sqlite'), dimension, backend);
-  const { connectPostgres, PostgresColdStore } = await import('./postgres-cold-store.ts');
-  const { postgresIndexes } = await import('./postgres-schema.ts');
-  const index = postgresIndexes[coldIndex];
-  const connection = connectPostgres(cold, index, STORE_TIMEOUT_MS);
+  const { connection, index, PostgresColdStore } = await connectCold(cold, coldIndex);
   return PostgresColdStore.open(connection, { namespace, dimension, index, fresh: true });
 }

@@ -7,8 +7,7 @@ import { batches } from '../../base/batches.ts';
 import { deriveUuid } from './derive-uuid.ts';
 import type { PostgresDatabase, PostgresIndex, PostgresSchemaOptions } from './postgres-schema.ts';
 import { prepareSchema, refreshIndex, schemaName, schemaTables, searchSettings } from './postgres-schema.ts';
-import { STORE_TIMEOUT_MS, withTimeout } from './store-timeout.ts';
-import { storeError } from './store-error.ts';
+import { STORE_TIMEOUT_MS, storeError, withTimeout } from './store-error.ts';
 
 /** Rows in one statement, which may have at most 65,535 parameters. */
 const BATCH = 500;

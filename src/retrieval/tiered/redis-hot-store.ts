@@ -3,8 +3,7 @@ import { Redis, type ChainableCommander } from 'ioredis';
 import type { HotShelf, HotStore } from './hot-store.ts';
 import { batches } from '../../base/batches.ts';
 import type { MemoryRecord } from './memory-record.ts';
-import { STORE_TIMEOUT_MS } from './store-timeout.ts';
-import { storeError } from './store-error.ts';
+import { STORE_TIMEOUT_MS, storeError } from './store-error.ts';
 import { redisAddress } from '../../config/normalise-server-addresses.ts';
 
 /** Lifetime of a shelf after its last write, so that killed processes leave nothing behind. */

@@ -1,13 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../embed-memories.ts';
+import { embedMemories } from '../stored-memory.ts';
 import type { MemorySearchResult } from '../retriever.ts';
 import type { ColdHit, ColdStore } from './cold-store.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';
 import { batches } from '../../base/batches.ts';
 import { deriveUuid } from './derive-uuid.ts';
-import { type IngressVerdict, ingressVerdict } from './ingress-filter.ts';
-import { type MemoryRecord, checkRecord } from './memory-record.ts';
+import { checkRecord, ingressVerdict, type IngressVerdict, type MemoryRecord } from './memory-record.ts';
 import { splitIntoChunks } from './split-into-chunks.ts';
 
 /** Number of newest records of working memory that every retrieval returns. */

@@ -1,12 +1,9 @@
 import type { MemorySearchResult, NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import { type ContextItem, type EmbeddedRecord, TieredMemory, type TieredMemoryParts } from './tiered-memory.ts';
-import type { IngressVerdict } from './ingress-filter.ts';
-import {
-  MemoryRetrievalProcessor,
-  noEvents,
-  type NodeEventStream,
-} from './workflow-node/memory-retrieval-processor.ts';
+import type { IngressVerdict } from './memory-record.ts';
+import { MemoryRetrievalProcessor, noEvents } from './workflow-node/memory-retrieval-processor.ts';
+import type { NodeEventStream } from './workflow-node/memory-retrieval-processor.ts';
 
 /** Dependencies of the strategy. */
 export interface TieredRetrieverParts extends TieredMemoryParts {

@@ -1,13 +1,9 @@
 import { formatHistorySummary } from '../../format-history-summary.ts';
-import type { TieredMemory } from '../tiered-memory.ts';
+import type { TieredMemory, TieredQuery } from '../tiered-memory.ts';
 
 /** Context that the workflow engine gives a node besides its input. */
-export interface NodeContext {
+export interface NodeContext extends Omit<TieredQuery, 'query'> {
   readonly nodeId: string;
-  readonly now: Date;
-  /** `limit` and `threshold` are those of `TieredQuery`. */
-  readonly limit: number;
-  readonly threshold: number;
 }
 
 /** Port of a workflow step: a record in, a record out, events in between. */

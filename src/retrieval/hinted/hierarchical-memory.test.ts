@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memoryTiers, planSearch } from './search-plan.ts';
+import { memoryTiers, planSearch } from './hierarchical-memory.ts';
 
 test.each([
   [['deep_search'], { search_depth: 3, expand_links: true }, { tiers: memoryTiers, linkDepth: 3 }],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ingressVerdict } from './ingress-filter.ts';
+import { ingressVerdict } from './memory-record.ts';
 
 const verdict = (content: string, confidence?: unknown): string =>
   ingressVerdict({ memoryId: 'm', content, metadata: confidence === undefined ? {} : { confidence }, createdAtMs: 0 });
