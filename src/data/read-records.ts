@@ -35,7 +35,7 @@ function withOneAnswer(value: Readonly<Record<string, unknown>>): Readonly<Recor
 }
 
 /** Parses a line as a record of its `type`. @throws BenchError `bad-data` naming file, line, field and value */
-export function parseRecord(text: string, place: string): DatasetRecord | MemoryRecord | ItemRecord | QuestionRecord {
+function parseRecord(text: string, place: string): DatasetRecord | MemoryRecord | ItemRecord | QuestionRecord {
   const value = parseObject(text, place);
   const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
   const hint = `a record is one JSON object with type ${kinds.join(', ')}`;

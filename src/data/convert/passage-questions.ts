@@ -127,7 +127,7 @@ export function splitContext(context: string): Passage[] {
 }
 
 /** Passages as memories one second apart, since they have an order but no times; questions are asked a day later. */
-export function passageMemories(userId: string, passages: readonly Passage[], place: string) {
+function passageMemories(userId: string, passages: readonly Passage[], place: string) {
   return passages.map(({ title = '', text }, number) => ({
     kind: 'memory' as const,
     place,
@@ -139,12 +139,12 @@ export function passageMemories(userId: string, passages: readonly Passage[], pl
 }
 
 /** @param number of the question among those of its context, from 0 */
-export function askedAt(number = 0): string {
+function askedAt(number = 0): string {
   return instant(ASKED_MS + number * 1000);
 }
 
 /** The memories that contain an answer word by word, as evidence where none is marked; yes and no do not count. */
-export function memoriesWithAnswer<Memory extends Pick<SourceMemory, 'content'>>(
+function memoriesWithAnswer<Memory extends Pick<SourceMemory, 'content'>>(
   memories: readonly Memory[],
   golds: readonly string[],
 ): Memory[] {

@@ -8,7 +8,7 @@ import { formatAnswer } from './fill-template.ts';
 import { question } from './fact-wording.ts';
 
 /** Numbers of questions to one user by kind; ten in all. */
-export interface QuestionPlan {
+interface QuestionPlan {
   readonly facts: Readonly<Record<FactCategory, number>>;
   /** Asked after unrelated turns, answered by a memory. */
   readonly afterOthers: number;
@@ -20,7 +20,7 @@ export interface QuestionPlan {
   readonly far: number;
 }
 
-export interface UserPlan {
+interface UserPlan {
   readonly kind: 'recurring' | 'large';
   readonly book: FactBook;
   readonly questions: QuestionPlan;

@@ -173,7 +173,7 @@ function countLabels(labels: readonly string[], names: Iterable<string> = []): R
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export function datasetStatistics({ header, memories, items, questions }: DatasetRecords, language: Language) {
+function datasetStatistics({ header, memories, items, questions }: DatasetRecords, language: Language) {
   const memoryRecords = memories.map(({ record }) => record);
   const itemRecords = items.map(({ record }) => record);
   const unanswered = questions.map(({ record }) => record);

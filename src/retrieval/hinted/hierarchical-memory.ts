@@ -8,10 +8,10 @@ import { MemoryLinks } from './memory-links.ts';
 
 /** Tiers by age: the newest ten memories, the fifty before them, the rest; and the persona, across all ages. */
 export const memoryTiers = ['short', 'mid', 'long', 'persona'] as const;
-export type MemoryTier = (typeof memoryTiers)[number];
+type MemoryTier = (typeof memoryTiers)[number];
 
 /** Plan of a search. `linkDepth`: links to follow from a hit, 0 for none; `preferredTier`: its memories get a bonus. */
-export type SearchPlan = ReturnType<typeof planSearch>;
+type SearchPlan = ReturnType<typeof planSearch>;
 
 const tierNames = { stm: 'short', mtm: 'mid', ltm: 'long', persona: 'persona' } as const;
 
