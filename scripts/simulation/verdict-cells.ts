@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import { clusteredMean, pairedDesignEffect } from '../../src/eval/analysis/statistics/design-effect.ts';
 import { shareDifference } from '../../src/eval/analysis/statistics/paired-difference.ts';
-import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
+import { signFlipP } from '../../src/eval/analysis/statistics/p-values.ts';
 import { judgeFamily } from '../../src/eval/analysis/statistics/verdict.ts';
 import { drawItems, userRate } from './samples.ts';
 

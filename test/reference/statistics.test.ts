@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import jstat from 'jstat';
 import { expect, it } from 'vitest';
-import { tangoScore } from '../../src/eval/analysis/statistics/tango-interval.ts';
+import { tangoScore } from '../../src/eval/analysis/statistics/paired-difference.ts';
 import { quantiles } from '../../src/eval/analysis/statistics/estimate-mean.ts';
-import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
+import { signFlipP } from '../../src/eval/analysis/statistics/p-values.ts';
 import {
   betaQuantile,
   incompleteBeta,

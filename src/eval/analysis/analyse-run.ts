@@ -33,7 +33,7 @@ import {
   promptNotes,
   retrievalNotes,
 } from './summary/result-notes.ts';
-import { splitByCache } from './summary/cache-split.ts';
+import { splitByCache } from './summary/arms-by-role.ts';
 import { unknownQuality, clearScores } from './unknown-quality.ts';
 
 /** This suite always has the table of methods; other suites have it if they ran a random control. */

@@ -1,6 +1,6 @@
 import type { MeasuredContrast } from '../../../store/records/planned-contrast.ts';
 import type { RunResults } from '../../../store/records/run-results.ts';
-import { holm } from '../statistics/holm.ts';
+import { holm } from '../statistics/p-values.ts';
 import { contrastVerdict } from '../summary/planned-contrast.ts';
 
 /** The planned contrast of one run, beside those of other models. */

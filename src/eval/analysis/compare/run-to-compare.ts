@@ -4,7 +4,7 @@ import { checkRun } from '../checks/decide-checks.ts';
 import { metricsOfRun } from '../metrics/metric-selection.ts';
 import { redactResult } from '../redact-turn.ts';
 import { withholdsTexts } from '../text-restrictions.ts';
-import { splitByCache } from '../summary/cache-split.ts';
+import { splitByCache } from '../summary/arms-by-role.ts';
 import { unknownQuality } from '../unknown-quality.ts';
 
 /** Prepares a run for a comparison; of an unfinished run, the turns that it has. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { holm } from './holm.ts';
+import { holm } from './p-values.ts';
 
 test("agrees with R's p.adjust(c(0.01, 0.04, 0.03, 0.005), 'holm'), and ends at 1", () => {
   const expected = [0.03, 0.06, 0.06, 0.02];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mcnemar } from './mcnemar.ts';
+import { mcnemar } from './p-values.ts';
 
 /** By summing binomial probabilities. */
 function summed(wins: number, losses: number) {

@@ -2,8 +2,8 @@ import type { MetricDeclaration } from '../../../store/records/run-description.t
 import type { Interval } from './intervals.ts';
 import { countUsers, mean, type Pair, sum } from './observations.ts';
 import { gain, pooledEffect } from './paired-quality.ts';
-import { minimumDetectableEffect } from './power.ts';
-import { signFlipP } from './sign-flip.ts';
+import { minimumDetectableEffect } from './verdict.ts';
+import { signFlipP } from './p-values.ts';
 
 /** The paired differences of two kinds of item. */
 export type PairGroups = readonly [readonly Pair[], readonly Pair[]];

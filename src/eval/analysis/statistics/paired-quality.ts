@@ -4,10 +4,8 @@ import type { Interval } from './intervals.ts';
 import { pairedDesignEffect } from './design-effect.ts';
 import { countUsers, type Pair, sideValues, unitTotals } from './observations.ts';
 import { meanDifference, type PairedDifference, pairedTotals, shareDifference } from './paired-difference.ts';
-import { judgeFamily, type Judgement, marginOf } from './verdict.ts';
-import { minimumDetectableEffect } from './power.ts';
-import { mcnemar } from './mcnemar.ts';
-import { signFlipP } from './sign-flip.ts';
+import { judgeFamily, type Judgement, marginOf, minimumDetectableEffect } from './verdict.ts';
+import { mcnemar, signFlipP } from './p-values.ts';
 
 type Direction = Pick<MetricDeclaration, 'direction'>;
 type Delta = Interval & { readonly delta: number };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PairedDifference } from './paired-difference.ts';
-import { minimumDetectableEffect, neededItems } from './power.ts';
+import { minimumDetectableEffect, neededItems } from './verdict.ts';
 
 const difference = (changes: Partial<PairedDifference>): PairedDifference => ({
   ...{ delta: 0, interval: { low: -0.05, high: 0.05 }, error: 0.02, items: 200, pAbove: () => 1 },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { pairedTotals } from './paired-difference.ts';
-import { signFlipP } from './sign-flip.ts';
+import { signFlipP } from './p-values.ts';
 
 const paired = (sums: readonly number[]) => ({ sums });
 

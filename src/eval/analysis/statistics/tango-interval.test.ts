@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { tangoInterval, tangoScore } from './tango-interval.ts';
+import { tangoInterval, tangoScore } from './paired-difference.ts';
 
 const Z = 1.959963984540054;
 const counts = fc

@@ -7,9 +7,16 @@ import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
-import { type DesignEffects, estimateMetric, qualityEstimates } from './metric-estimates.ts';
-import { latency, meanCost, meanOver, tokenMeans } from './cost-means.ts';
-import type { CacheSplit } from './cache-split.ts';
+import {
+  type DesignEffects,
+  estimateMetric,
+  latency,
+  meanCost,
+  meanOver,
+  qualityEstimates,
+  tokenMeans,
+} from './metric-estimates.ts';
+import type { CacheSplit } from './arms-by-role.ts';
 import { estimateShare } from '../statistics/estimate-mean.ts';
 import { shareGain, tally } from '../statistics/paired-quality.ts';
 

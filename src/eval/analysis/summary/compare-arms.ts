@@ -9,11 +9,10 @@ import { isPooled } from './metric-estimates.ts';
 import { judgeDifferences, tally } from '../statistics/paired-quality.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
-import { holm } from '../statistics/holm.ts';
+import { holm, signFlipP } from '../statistics/p-values.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import type { LatencyRatio, TestedRatio } from '../statistics/paired-latency.ts';
 import { judgeLatency, noiseFloor, pairedLatency } from '../statistics/paired-latency.ts';
-import { signFlipP } from '../statistics/sign-flip.ts';
 
 const SECONDARY = ['abstention', 'goldLogProb'];
 

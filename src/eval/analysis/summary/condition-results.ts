@@ -2,8 +2,7 @@ import type { ConditionResults } from '../../../store/records/run-results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { type RunTurns, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { RunMetrics } from '../metrics/metric-selection.ts';
-import { type DesignEffects, qualityEstimates } from './metric-estimates.ts';
-import { latency, meanOver, phaseMeans, tokenMeans } from './cost-means.ts';
+import { type DesignEffects, latency, meanOver, phaseMeans, qualityEstimates, tokenMeans } from './metric-estimates.ts';
 
 const PLACES = [null, 'early', 'middle', 'late'] as const;
 

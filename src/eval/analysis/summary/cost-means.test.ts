@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { changedTurn } from '../../../../test/fixtures/check-input.ts';
-import { latency } from './cost-means.ts';
+import { latency } from './metric-estimates.ts';
 
 test('means of times are over items, their quantiles over the turns of all repeats', () => {
   const turns = [0, 1].flatMap((repeat) =>

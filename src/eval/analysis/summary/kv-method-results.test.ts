@@ -4,7 +4,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { metricsOfRun } from '../metrics/metric-selection.ts';
-import { splitByCache } from './cache-split.ts';
+import { splitByCache } from './arms-by-role.ts';
 import { randomControl, hasRandomControls, describeMethod, methodResults } from './kv-method-results.ts';
 
 const traitsOf = (...names: string[]): readonly ArmTraits[] =>

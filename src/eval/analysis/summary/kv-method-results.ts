@@ -4,13 +4,11 @@ import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
-import { holm } from '../statistics/holm.ts';
+import { holm, signFlipP } from '../statistics/p-values.ts';
 import { countUsers, mean, pairItems, perItem } from '../statistics/observations.ts';
 import { pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
-import { signFlipP } from '../statistics/sign-flip.ts';
-import { type ArmsByRole, armsByRole } from './arms-by-role.ts';
-import type { CacheSplit } from './cache-split.ts';
+import { type ArmsByRole, armsByRole, type CacheSplit } from './arms-by-role.ts';
 import { type DesignEffects, estimateMetric } from './metric-estimates.ts';
 import { asDifference, gain, pairedDelta, pooledEffect, tally } from '../statistics/paired-quality.ts';
 

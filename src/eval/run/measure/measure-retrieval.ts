@@ -10,7 +10,7 @@ import type { RetrievalMeasurement, RetrievalMeasurements } from '../../../store
 import { ndcgAtK, recallAtK, reciprocalRank } from '../../analysis/metrics/retrieval-metrics.ts';
 import { estimateShare } from '../../analysis/statistics/estimate-mean.ts';
 import { pairedTotals } from '../../analysis/statistics/paired-difference.ts';
-import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
+import { signFlipP } from '../../analysis/statistics/p-values.ts';
 import { shareGain } from '../../analysis/statistics/paired-quality.ts';
 import { salienceRule } from '../open-run-retriever.ts';
 import type { DrawnDataset } from '../plan/plan-users.ts';
