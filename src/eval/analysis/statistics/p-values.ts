@@ -56,14 +56,17 @@ export function mcnemar(wins: number, losses: number): McNemar {
   return { exact, midP: all === 0 ? 1 : exact - observed / 2 };
 }
 
-/** Adjusted p values in the given order: the i-th smallest of m times m − i + 1, never decreasing. @see Holm 1979 */
-export function holm(pValues: readonly number[]): number[] {
-  const order = pValues.map((p, index) => ({ p, index })).sort((a, b) => a.p - b.p);
-  const adjusted = new Array<number>(pValues.length);
+/**
+ * Adjusted p values in the given order: the i-th smallest of m times m − i + 1, never decreasing. Null stays null, and is
+ * no member of the family. @see Holm 1979
+ */
+export function holm<P extends number | null>(pValues: readonly P[]): P[] {
+  const tests = pValues.flatMap((p, index) => (p === null ? [] : [{ p, index }])).sort((a, b) => a.p - b.p);
+  const adjusted: (number | null)[] = [...pValues];
   let least = 0;
-  order.forEach(({ p, index }, rank) => {
-    least = Math.max(least, Math.min(1, p * (pValues.length - rank)));
+  tests.forEach(({ p, index }, rank) => {
+    least = Math.max(least, Math.min(1, p * (tests.length - rank)));
     adjusted[index] = least;
   });
-  return adjusted;
+  return adjusted as P[];
 }

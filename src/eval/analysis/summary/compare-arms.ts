@@ -123,12 +123,10 @@ function compareCost(
   });
   const twins = twin === undefined ? [] : pairItems(values(twin), values(baseline));
   const floor = twins.length === 0 ? undefined : noiseFloor(cost.compare(twins).interval);
-  const tested = compared.filter(({ p }) => p !== null);
-  const adjusted = holm(tested.map(({ p }) => p!));
-  return compared.map((one): Comparison => {
-    const { name, counts, p } = one;
-    const { delta, interval, means } = one.found;
-    const pAdjusted = p === null ? null : adjusted[tested.indexOf(one)]!;
+  const adjusted = holm(compared.map(({ p }) => p));
+  return compared.map(({ name, counts, p, found }, index): Comparison => {
+    const { delta, interval, means } = found;
+    const pAdjusted = adjusted[index] ?? null;
     const judge = pAdjusted === null ? null : cost.judge;
     const verdict = judge?.({ delta, users: counts.users, pAdjusted: pAdjusted!, floor }) ?? 'not judged';
     const test = { detectable: null, p, pAdjusted, pKept: null, verdict };

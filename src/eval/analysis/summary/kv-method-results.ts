@@ -5,7 +5,7 @@ import type { Turns } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { holm, signFlipP } from '../statistics/p-values.ts';
-import { countUsers, mean, pairItems, perItem } from '../statistics/observations.ts';
+import { countUsers, mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { type ArmsByRole, armsByRole, type CacheSplit } from './arms-by-role.ts';
@@ -59,13 +59,11 @@ function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[],
     return pairs.length === 0 ? [] : [{ arm, control, pairs }];
   });
   const effect = pooledEffect(compared.map(({ pairs }) => pairs));
-  const tested = compared.filter(({ arm }) => arm.deployable !== false);
-  const ps = tested.map(({ pairs }) => signFlipP(pairedTotals(pairs).differences, seed));
+  const test = (pairs: readonly Pair[]): number => signFlipP(pairedTotals(pairs).differences, seed);
+  const ps = compared.map(({ arm, pairs }) => (arm.deployable === false ? null : test(pairs)));
   const adjusted = holm(ps);
   return new Map(
-    compared.map((one) => {
-      const { arm, control, pairs } = one;
-      const place = tested.indexOf(one);
+    compared.map(({ arm, control, pairs }, place) => {
       const [p = null, pAdjusted = null] = [ps[place], adjusted[place]];
       const difference = asDifference(gain(pairs, metric, effect), metric);
       const counts = tally(pairs, metric.direction);
