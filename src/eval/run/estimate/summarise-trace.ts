@@ -1,22 +1,10 @@
 import type { Trace } from '../../../kv/traffic/trace.ts';
 
 /** Traffic in numbers. */
-export interface TraceSummary {
-  readonly name: string;
-  readonly idsOf: Trace['idsOf'];
-  /** `segments`: distinct memories of users. `tokens`: of all prompts. */
-  readonly counts: Readonly<Record<'turns' | 'users' | 'conversations' | 'segments' | 'tokens', number>>;
-  /** From the first arrival to the last. */
-  readonly durationMs: number;
-  readonly meanPromptTokens: number;
-  /** Share of the segments of all prompts that the user had in an earlier prompt. */
-  readonly repeatedShare: number;
-  /** KV of the header and of all distinct segments, one copy each. */
-  readonly workingSetBytes: number;
-}
+export type TraceSummary = ReturnType<typeof summariseTrace>;
 
 /** @param kvBytesPerToken of the model @throws RangeError for a trace without turns */
-export function summariseTrace({ turns, name, idsOf, headerTokens }: Trace, kvBytesPerToken: number): TraceSummary {
+export function summariseTrace({ turns, name, idsOf, headerTokens }: Trace, kvBytesPerToken: number) {
   if (turns.length === 0) throw new RangeError(`trace ${name} has no turns`);
   const known = new Map<string, Set<string>>();
   const conversations = new Set<string>();
@@ -38,10 +26,14 @@ export function summariseTrace({ turns, name, idsOf, headerTokens }: Trace, kvBy
   return {
     name,
     idsOf,
+    // Segments are distinct memories of users; tokens are those of all prompts.
     counts: { turns: turns.length, users: known.size, conversations: conversations.size, segments: distinct, tokens },
+    // From the first arrival to the last.
     durationMs: turns.at(-1)!.atMs,
     meanPromptTokens: tokens / turns.length,
+    // Share of the segments of all prompts that the user had in an earlier prompt.
     repeatedShare: shown === 0 ? 0 : 1 - distinct / shown,
+    // KV of the header and of all distinct segments, one copy each.
     workingSetBytes: distinctTokens * kvBytesPerToken,
   };
 }
