@@ -109,7 +109,7 @@ export { readDataset } from './data/read-dataset.ts';
 export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './data/dataset.ts';
 export type { BenchHooks, Progress } from './eval/run/bench-hooks.ts';
 export type { MetricDefinition } from './eval/analysis/metrics/built-in-metrics.ts';
-export { registerMetric } from './eval/analysis/metrics/registered-metrics.ts';
+export { registerMetric } from './eval/analysis/metrics/metric-selection.ts';
 export { resultsOfRuns } from './eval/analysis/results-from-stored-turns.ts';
 
 export type { ArmTraits } from './store/records/arm-traits.ts';

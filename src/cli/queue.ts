@@ -6,7 +6,7 @@ import { selectEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig, SuiteName } from '../config/bench-config.ts';
 import { configOptions } from '../config/flags-from-schema.ts';
-import { findRuns } from '../eval/analysis/find-runs.ts';
+import { findRuns } from '../eval/analysis/results-from-stored-turns.ts';
 import { mergeShards, type ShardFile } from '../eval/run/merge-run-parts.ts';
 import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { planDatasets, planQueuedRun, planUnits } from '../eval/run/queue/plan-queued-run.ts';

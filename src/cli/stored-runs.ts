@@ -3,7 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { type BenchDatabase, isWritable, openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { lastRunsHint } from '../store/run-names.ts';
-import { findRunByName } from '../eval/analysis/find-runs.ts';
+import { findRunByName } from '../eval/analysis/results-from-stored-turns.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { displayPath } from './output.ts';
 

@@ -81,11 +81,8 @@ function refuseUnusedDataset({ given, dataset }: BenchConfig, suites: SuiteRun['
 function refuseGivenRetriever({ retriever }: BenchConfig, suites: SuiteRun['suite'][]): void {
   const generating = suites.filter(({ data }) => data !== undefined).map(({ name }) => name);
   if (retriever !== 'given' || generating.length === 0) return;
-  throw new BenchError(
-    'bad-option',
-    `--retriever given: the generated data of ${generating.join(', ')} lists no passages`,
-    'choose suites that use --dataset, such as main',
-  );
+  const message = `--retriever given: the generated data of ${generating.join(', ')} lists no passages`;
+  throw new BenchError('bad-option', message, 'choose suites that use --dataset, such as main');
 }
 
 /** The run of that name, or all suites of the group, finished or not. */
@@ -108,11 +105,8 @@ function planToResume(config: BenchConfig, name: string): SuiteRun[] {
     return { suite, name: member, begun, config: begun === undefined ? commandConfig(config, first) : config };
   });
   if (planned.some(({ begun }) => begun?.status !== 'finished')) return planned;
-  throw new BenchError(
-    'bad-option',
-    `--resume ${name}: all its suites are finished`,
-    `see them: npm run tables -- --run ${name}`,
-  );
+  const message = `--resume ${name}: all its suites are finished`;
+  throw new BenchError('bad-option', message, `see them: npm run tables -- --run ${name}`);
 }
 
 function storedResults(config: BenchConfig, name: string): RunResults {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ExpectedMemoryOrder } from '../eval/run/observe/expected-memory-order.ts';
+import { ExpectedMemoryOrder } from '../eval/run/turns/expected-order-and-reuse.ts';
 import { RetrievalCounts } from './retrieval-counts.ts';
 
 const memories = (ids: string) => [...ids].map((memoryId) => ({ memoryId, content: '', score: 1, metadata: {} }));

@@ -7,7 +7,7 @@ import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 import { groupedNumber } from '../render/format-number.ts';
 import { viewerApp, type ViewerAppOptions } from './app.ts';
-import { findRunByName } from '../eval/analysis/find-runs.ts';
+import { findRunByName } from '../eval/analysis/results-from-stored-turns.ts';
 import { serverLinks as links } from './links.ts';
 
 const filesFolder = 'files';

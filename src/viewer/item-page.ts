@@ -8,7 +8,7 @@ import { printable } from '../render/escape-control-characters.ts';
 import { leftOut, longText, pairsHtml } from '../render/section-html.ts';
 import { formatNumber } from '../render/format-number.ts';
 import { wrappingName } from '../render/table-html.ts';
-import { findRunByName } from '../eval/analysis/find-runs.ts';
+import { findRunByName } from '../eval/analysis/results-from-stored-turns.ts';
 import { unknownNameError } from '../base/bench-error.ts';
 import { hiddenInReports, hiddenNote } from './hidden-texts.ts';
 import type { Links } from './links.ts';

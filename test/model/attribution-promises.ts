@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
-import { memoryIds, splitSequence, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
-import { openReplay } from '../../src/eval/run/attribution/turn-replay.ts';
+import { memoryIds, openReplay, splitSequence, storedSequence } from '../../src/eval/run/attribution/turn-replay.ts';
 import { evidenceOf, type FinishedRun, meterOf } from './finished-run.ts';
 
 /** Promises of attribution for each arm. */

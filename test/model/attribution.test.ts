@@ -4,7 +4,7 @@ import { attributions } from '../../src/store/schema.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
 import { loadRunModel } from '../../src/eval/run/attribution/load-run-model.ts';
-import { memoryIds, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
+import { memoryIds, storedSequence } from '../../src/eval/run/attribution/turn-replay.ts';
 import { attributeTurns } from '../../src/cli/attribute-turns.ts';
 import { selectEngine } from '../../src/bench/select-engine.ts';
 import type { TurnRecord } from '../../src/store/records/turn-record.ts';

@@ -6,7 +6,7 @@ import { WithheldTexts } from '../../src/cli/reveal-withheld-texts.ts';
 import { privateTextHash } from '../../src/base/private-text-hash.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { findRuns } from '../../src/eval/analysis/find-runs.ts';
+import { findRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { exportPages } from '../../src/viewer/export-pages.ts';
 import { readComparison } from '../../src/viewer/compare/compare-arms-page.ts';
 import { readTurnPage, turnsJson } from '../../src/viewer/turn/turn-page.ts';

@@ -1,25 +1,22 @@
-import { BenchError } from '../../base/bench-error.ts';
+import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import { groupName } from '../../store/run-names.ts';
+import { groupName, lastRunsHint } from '../../store/run-names.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { analyseRun } from './analyse-run.ts';
-import { findRuns } from './find-runs.ts';
 import type { EndedRun } from './summary/describe-run.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 import type { RunTurns } from './turns-by-arm.ts';
+import { RunRepository } from '../../store/run-repository.ts';
 
 /** Computes results of finished runs. @throws BenchError as `findRuns`, and `not-found` for an unfinished run */
 export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {
   return findRuns(database, name).map((run) => {
     if (hasEnded(run)) return resultsOf(database, run);
-    throw new BenchError(
-      'not-found',
-      `run "${run.name}" is not finished: it has no results yet`,
-      `resume it: npm run bench -- --resume ${groupName(run.name)}`,
-    );
+    const message = `run "${run.name}" is not finished: it has no results yet`;
+    throw new BenchError('not-found', message, `resume it: npm run bench -- --resume ${groupName(run.name)}`);
   });
 }
 
@@ -45,4 +42,31 @@ export function readStoredTurns(database: BenchDatabase, runId: string): RunTurn
     else failed.push(turn);
   }
   return { answered, failed };
+}
+
+/** Finds a run or all `NAME/SUITE` of a group; by default the latest. @throws BenchError `not-found`, `database` */
+export function findRuns(database: BenchDatabase, name?: string): RunRecord[] {
+  const runs = new RunRepository(database);
+  const names = runs.names();
+  const found = runs.listGroup(name ?? groupName(names.at(-1) ?? ''));
+  if (found.length === 0) {
+    const groups = [...new Set(names.map(groupName))];
+    throw new BenchError(
+      'not-found',
+      name === undefined
+        ? `${database.path} holds no run`
+        : `${database.path} holds no run "${name}"${didYouMean(name, [...groups, ...names])}`,
+      lastRunsHint(groups),
+    );
+  }
+  return found;
+}
+
+/** Finds one run by its whole name. @throws BenchError `not-found`, `database` */
+export function findRunByName(database: BenchDatabase, name: string): RunRecord {
+  const runs = new RunRepository(database);
+  const run = runs.findByName(name);
+  if (run !== undefined) return run;
+  const known = runs.names();
+  throw new BenchError('not-found', `there is no run "${name}"${didYouMean(name, known)}`, lastRunsHint(known));
 }

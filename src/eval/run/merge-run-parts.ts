@@ -15,7 +15,7 @@ import { parseShard } from './plan/shards.ts';
 import { firstDifference } from './plan/compare-plans.ts';
 import { sumAudits } from '../../store/records/prompt-token-audit.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
-import { addBooks } from './phase-times-and-tokens.ts';
+import { addBooks } from './run-level-results.ts';
 import { addCounts, sumByName } from './workers/add-counts.ts';
 
 const MAX_NAMED = 8;

@@ -10,8 +10,7 @@ import { RetrievalCounts } from '../../systems/retrieval-counts.ts';
 import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
-import { additionalMetrics } from '../analysis/metrics/registered-metrics.ts';
-import { metricsOfRun, successMetric } from '../analysis/metrics/metric-selection.ts';
+import { additionalMetrics, metricsOfRun, successMetric } from '../analysis/metrics/metric-selection.ts';
 import { storesTexts } from '../analysis/text-restrictions.ts';
 import { openRunRetriever } from './open-run-retriever.ts';
 import { systemParts } from './system-parts-from-options.ts';
@@ -19,14 +18,13 @@ import type { Judge } from './judge/judge.ts';
 import { controlUsers } from './turns/negative-control-memories.ts';
 import { retrievalRecorder } from './observe/retrieval-recorder.ts';
 import { tokenPieces } from './observe/write-turns.ts';
-import { drawControlItems } from './plan/control-items.ts';
-import { planUsers } from './plan/plan-users.ts';
+import { drawControlItems, planUsers } from './plan/plan-users.ts';
 import { shardUsers } from './plan/shards.ts';
 import type { PreparedSuite } from './plan/prepare-suite.ts';
 import { drawTurnSample } from './prove/turn-sample.ts';
 import { SharedBlocks } from './observe/shared-blocks.ts';
 import { TurnRecorder } from './observe/turn-recorder.ts';
-import { PhaseTotals } from './phase-times-and-tokens.ts';
+import { PhaseTotals } from './run-level-results.ts';
 import { type Claims, claimOrder } from './workers/claims.ts';
 
 export interface OpenArm {

@@ -5,8 +5,7 @@ import { openDatabase } from '../../store/database.ts';
 import { noBooks } from '../../store/records/worker-result-bundle.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
-import { PhaseTotals } from './phase-times-and-tokens.ts';
-import { runLevelResults } from './run-level-results.ts';
+import { PhaseTotals, runLevelResults } from './run-level-results.ts';
 
 test('a resumed run keeps the counts and the times of interrupted processes', async () => {
   using database = openDatabase({ path: ':memory:' });

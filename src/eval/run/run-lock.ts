@@ -59,11 +59,8 @@ export class RunLock implements Disposable {
 export function requireUnlocked(folder: string, run: string): void {
   const path = join(folder, 'lock');
   if (!isHeld(path)) return;
-  throw new BenchError(
-    'bad-option',
-    `process ${readHolder(path)} is making run "${run}"`,
-    'wait until it ends, or stop it',
-  );
+  const message = `process ${readHolder(path)} is making run "${run}"`;
+  throw new BenchError('bad-option', message, 'wait until it ends, or stop it');
 }
 
 /** The process id in a lock file; undefined if it holds none. */

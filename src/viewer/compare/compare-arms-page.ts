@@ -8,7 +8,7 @@ import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import { findRunByName } from '../../eval/analysis/find-runs.ts';
+import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
 import type { ArmRef, Links, ComparisonQuery } from '../links.ts';

@@ -7,7 +7,7 @@ import { wrappingName } from '../../render/table-html.ts';
 import { groupedNumber } from '../../render/format-number.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repository.ts';
-import { findRunByName } from '../../eval/analysis/find-runs.ts';
+import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, pageOf, pager, goldText } from '../list-components.ts';

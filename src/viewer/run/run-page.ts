@@ -15,7 +15,7 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
-import { findRunByName } from '../../eval/analysis/find-runs.ts';
+import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts';
 import { isUnfinished, unfinishedResults } from '../../eval/analysis/unfinished-run-results.ts';
 import { unknownNameError } from '../../base/bench-error.ts';
 import { usualPair } from '../compare/default-arm-pair.ts';

@@ -18,7 +18,7 @@ import { metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { redactTurn } from '../../eval/analysis/redact-turn.ts';
-import { findRunByName } from '../../eval/analysis/find-runs.ts';
+import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts';
 import { type AnsweredDisplayTurn, type DisplayTurn, turnForDisplay } from '../turn-scores-for-display.ts';
 
 /** Reads what the page of a turn shows about its run; `hiddenTexts`: why hashes replace texts, or null. @throws BenchError `not-found` */

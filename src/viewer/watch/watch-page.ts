@@ -9,7 +9,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import { RunProgressRepository } from '../../store/run-progress-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
-import { findRunByName } from '../../eval/analysis/find-runs.ts';
+import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 
 const ratedTurns = 400;

@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest';
 import { changedTurn } from '../../../../test/fixtures/check-input.ts';
-import { checkedValue, registeredMetrics, registerMetric } from './registered-metrics.ts';
-import { metricsOfRun, requirePrimary, successMetric } from './metric-selection.ts';
+import {
+  checkedValue,
+  metricsOfRun,
+  registeredMetrics,
+  registerMetric,
+  requirePrimary,
+  successMetric,
+} from './metric-selection.ts';
 
 const direction = 'lower';
 const declared = { name: 'words', label: 'words', kind: 'continuous', unit: 'words', direction, margin: 1 } as const;

@@ -10,8 +10,7 @@ import { answerLimits } from '../../../systems/answer-turn.ts';
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { sum } from '../../analysis/statistics/observations.ts';
 import { likeliestTexts } from '../observe/post-turn-measurements.ts';
-import { memoryIds, type StoredSequence, storedSequence } from './stored-sequence.ts';
-import { openReplay, type TurnReplay } from './turn-replay.ts';
+import { memoryIds, openReplay, type StoredSequence, storedSequence, type TurnReplay } from './turn-replay.ts';
 
 /** Largest difference in ln p between a stored probability and the recomputed one. */
 const TOLERANCE = 0.01;

@@ -3,8 +3,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { externalKvName, writeExternalKv } from '../../../kv/external-kv-file.ts';
 import type { TurnRecord } from '../../../store/records/turn-record.ts';
-import { type StoredSequence, storedSequence } from './stored-sequence.ts';
-import { injectsText, openReplay } from './turn-replay.ts';
+import { injectsText, openReplay, type StoredSequence, storedSequence } from './turn-replay.ts';
 
 /** A KV file that `dki-external` reads. */
 export interface ExportedKv {

@@ -8,7 +8,7 @@ import type { ChatRequest, ChatResponse } from '../../../systems/memory-system.t
 import type { ConversationLog } from '../../../systems/conversation-log.ts';
 import type { MetricDefinition } from '../../analysis/metrics/built-in-metrics.ts';
 import type { SuccessRule } from '../../analysis/metrics/score-turn.ts';
-import { checkedValue } from '../../analysis/metrics/registered-metrics.ts';
+import { checkedValue } from '../../analysis/metrics/metric-selection.ts';
 import { promptFacts } from '../../analysis/prompt-token-and-memory-counts.ts';
 import { redactTurn } from '../../analysis/redact-turn.ts';
 import type { Claims } from '../workers/claims.ts';

@@ -5,7 +5,7 @@ import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
 import type { QueuedPlan } from '../../../store/records/queue-records.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { deviceName } from '../../analysis/device-name.ts';
-import { describeEnvironment } from './describe-environment.ts';
+import { describeEnvironment } from './new-run-record.ts';
 import { parseShard } from './shards.ts';
 import type { PlanUser } from './plan-users.ts';
 

@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import { armOrder } from '../turns/take-user-turns.ts';
-import { drawControlItems } from './control-items.ts';
-import { planUsers, rotationPlace, takesItem } from './plan-users.ts';
+import { drawControlItems, planUsers, rotationPlace, takesItem } from './plan-users.ts';
 
 const rag = handmadeTraits('rag');
 const twin = handmadeTraits('rag-twin', { control: 'twin' });

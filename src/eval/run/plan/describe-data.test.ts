@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DatasetDeclaration } from '../../../data/dataset.ts';
 import { dataNotes } from './notes-before-turns.ts';
-import { describeData } from './describe-data.ts';
+import { describeData } from './new-run-record.ts';
 
 const profile = { language: 'en', unknownAnswer: '?' } as const;
 

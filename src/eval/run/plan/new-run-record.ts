@@ -1,22 +1,26 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
 import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
-import type { DatasetUser } from '../../../data/dataset.ts';
+import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';
 import { languageModelWithHash, shippedPath } from '../../../models/model-registry.ts';
 import { tierAddresses } from '../../../retrieval/tiered/open-tiered-retriever.ts';
-import type { ArmNotRun } from '../../../store/records/run-description.ts';
+import type { ArmNotRun, DatasetPart, RunDescription } from '../../../store/records/run-description.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { NewRun } from '../../../store/run-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
-import { toDeclaration, additionalMetrics } from '../../analysis/metrics/registered-metrics.ts';
+import { additionalMetrics, toDeclaration } from '../../analysis/metrics/metric-selection.ts';
 import type { LoadedModels } from '../loaded-models.ts';
-import { drawControlItems } from './control-items.ts';
-import { describeData } from './describe-data.ts';
-import { describeEnvironment } from './describe-environment.ts';
+import { drawControlItems, drawnDatasets, planUsers } from './plan-users.ts';
 import { decisiveOptions } from './option-resume-rules.ts';
-import { planUsers } from './plan-users.ts';
+import { packageJson } from '../../../base/package-json.ts';
 
 interface RunStart {
   readonly suite: { readonly name: string; readonly primaryMetric?: string; readonly data?: readonly unknown[] };
@@ -110,4 +114,83 @@ export function describeRetriever(
 export function currentEnvironment({ engine }: Pick<LoadedModels, 'engine'>): RunRecord['environment'] {
   const { engine: name, build, threads, compute, stateIdentity } = engine.info;
   return { ...describeEnvironment(), engine: name, build, threads: threads ?? 0, compute, stateIdentity };
+}
+
+/** @param users the drawn users, with their drawn items */
+export function describeData(data: RunDatasets, users: readonly DatasetUser[]): RunDescription['dataset'] {
+  const { name, sha256, parts } = data;
+  const asked = users.flatMap((user) => user.items.map((item) => ({ user, item })));
+  const withoutEvidence = asked.filter(({ item }) => !evidenceIsKnown(item)).length;
+  const describeParts = () =>
+    drawnDatasets(data, users).map(({ part, users: own }): DatasetPart => {
+      const items = own.reduce((sum, user) => sum + user.items.length, 0);
+      const { name, sha256, language } = part;
+      return { name, sha256, language, items, users: own.length, ...origin(part) };
+    });
+  return {
+    name,
+    sha256,
+    items: asked.length,
+    users: users.length,
+    ...(withoutEvidence === 0 ? {} : { withoutEvidence }),
+    counts: {
+      userKind: countBy(asked.map(({ user }) => user.kind)),
+      category: countBy(asked.map(({ item }) => item.category)),
+      phrasing: countBy(asked.map(({ item }) => item.phrasing)),
+    },
+    ...(parts.length === 1 ? origin(parts[0]!) : { ...sharedDeclarations(parts), parts: describeParts() }),
+  };
+}
+
+function countBy(names: readonly (string | undefined)[]): Readonly<Record<string, number>> {
+  const groups = Map.groupBy(names.filter(Boolean), (name) => name!);
+  return Object.fromEntries([...groups].map(([name, same]) => [name, same.length]));
+}
+
+function origin({ declared, brought }: Dataset) {
+  if (brought === undefined) return declared;
+  const { notes: _, ...hashes } = brought;
+  return { ...declared, brought: hashes };
+}
+
+/** The primary metric and the planned contrast that all data sets of a run declare. */
+export function sharedDeclarations(
+  parts: RunDatasets['parts'],
+): Pick<Dataset['declared'], 'primaryMetric' | 'plannedContrast'> {
+  const fields = ['primaryMetric', 'plannedContrast'] as const;
+  const [first] = parts;
+  const shared = fields.filter((field) =>
+    parts.every(({ declared }) => isDeepStrictEqual(declared[field], first?.declared[field])),
+  );
+  const values = shared.map((field) => [field, first?.declared[field]] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+
+/** What git says of this checkout; null without one: an installed program may lie in another project's repository. */
+function git(...args: string[]): string | null {
+  if (!existsSync(`${root}/.git`)) return null;
+  try {
+    return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return null;
+  }
+}
+
+/** The program, its commit, Node and the machine. */
+export function describeEnvironment() {
+  const lockfile = `${root}/package-lock.json`;
+  const status = git('status', '--porcelain', '--untracked-files=no');
+  return {
+    benchVersion: packageJson.version,
+    gitCommit: git('rev-parse', 'HEAD'),
+    gitDirty: status === null ? null : status !== '',
+    lockfileSha256: existsSync(lockfile) ? createHash('sha256').update(readFileSync(lockfile)).digest('hex') : null,
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+  };
 }

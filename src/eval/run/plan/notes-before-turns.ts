@@ -10,7 +10,7 @@ import { ChatForm } from '../../../systems/prompt/chat-form.ts';
 import { MIN_USERS } from '../../analysis/statistics/verdict.ts';
 import { contrastBefore, contrastName } from '../../analysis/summary/planned-contrast.ts';
 import { storesTexts } from '../../analysis/text-restrictions.ts';
-import { sharedDeclarations } from './describe-data.ts';
+import { sharedDeclarations } from './new-run-record.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 
 /** Notes on the data: the ones in their headers, and what limits the results. */

@@ -16,8 +16,7 @@ import type { PlannedContrast } from '../../../store/records/planned-contrast.ts
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { type Arm, armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
-import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
-import { requireContrastMetric, requirePrimary } from '../../analysis/metrics/metric-selection.ts';
+import { registeredMetrics, requireContrastMetric, requirePrimary } from '../../analysis/metrics/metric-selection.ts';
 import { suiteArms, armsWithWorkingTemplate, requireMeasurable, runnableArms } from './runnable-arms.ts';
 import { type LoadedModels, loadModels } from '../loaded-models.ts';
 import { promptRules } from '../system-parts-from-options.ts';

@@ -9,7 +9,7 @@ import { resolveModel } from '../../../models/resolve-model-name.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { lastRunsHint } from '../../../store/run-names.ts';
 import type { RunRepository } from '../../../store/run-repository.ts';
-import { toDeclaration, additionalMetrics } from '../../analysis/metrics/registered-metrics.ts';
+import { additionalMetrics, toDeclaration } from '../../analysis/metrics/metric-selection.ts';
 import type { LoadedModels } from '../loaded-models.ts';
 import { currentEnvironment, describeModel, describeRetriever } from './new-run-record.ts';
 import { decisiveOptions, fixedOptions, type ResumeRule, resumeRules } from './option-resume-rules.ts';
@@ -72,11 +72,8 @@ function modelToOpen({ engine, given }: BenchConfig, { name, model, plan }: RunR
   const file = plan.settings['model'];
   if (typeof file !== 'string') return undefined;
   if (file.startsWith(randomModelPrefix)) return file;
-  throw new BenchError(
-    'bad-option',
-    `run "${name}" used the model file ${file}, and runs store no paths`,
-    'give its path: --model FILE',
-  );
+  const message = `run "${name}" used the model file ${file}, and runs store no paths`;
+  throw new BenchError('bad-option', message, 'give its path: --model FILE');
 }
 
 /** The run to resume. @throws BenchError `not-found`, or `bad-option` for one that is finished */

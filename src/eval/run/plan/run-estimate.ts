@@ -1,7 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
-import type { ControlItems } from './control-items.ts';
-import { takesItem } from './plan-users.ts';
+import { type ControlItems, takesItem } from './plan-users.ts';
 import { isProbed, probeTurns } from '../prove/isolation-probe.ts';
 import { visibleMemories } from '../../../data/visible-memories.ts';
 

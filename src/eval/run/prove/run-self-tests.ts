@@ -15,7 +15,7 @@ import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/prom
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
-import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
+import { registeredMetrics } from '../../analysis/metrics/metric-selection.ts';
 import { metricsSelfTest } from '../../analysis/metrics/metrics-self-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { promptRules } from '../system-parts-from-options.ts';

@@ -1,8 +1,7 @@
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { ControlItems } from '../plan/control-items.ts';
-import { takesItem } from '../plan/plan-users.ts';
+import { type ControlItems, takesItem } from '../plan/plan-users.ts';
 
 /** Turns per arm that are proven; all if there are fewer. */
 const MIN_TURNS = 6;

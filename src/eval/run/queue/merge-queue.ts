@@ -11,7 +11,7 @@ import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { writeUserRows } from '../../../store/transfer-user-rows.ts';
 import { mergeRunParts, type RunPart } from '../merge-run-parts.ts';
 import { requireUnchanged } from '../plan/compare-plans.ts';
-import { addBooks } from '../phase-times-and-tokens.ts';
+import { addBooks } from '../run-level-results.ts';
 import { bundleRows, unpackIsolationBundle, unpackUserBundle, type WorkerState } from './pack-results.ts';
 import { ISOLATION_POSITION, planUnits } from './plan-queued-run.ts';
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import { additionalMetrics } from '../../analysis/metrics/registered-metrics.ts';
+import { additionalMetrics } from '../../analysis/metrics/metric-selection.ts';
 import type { BenchHooks } from '../bench-hooks.ts';
 import type { Suite } from '../suite.ts';
 
@@ -21,11 +21,8 @@ export function withWorkers(
     return count === 1 ? options : { ...options, workers: count };
   }
   if (obstacle === undefined) return { ...options, workers };
-  throw new BenchError(
-    'bad-option',
-    `--workers ${workers}: ${obstacle}`,
-    'leave it out: one process takes all turns then',
-  );
+  const message = `--workers ${workers}: ${obstacle}`;
+  throw new BenchError('bad-option', message, 'leave it out: one process takes all turns then');
 }
 
 /** Limits workers to one per user: idle workers would take cores from the others. */
