@@ -34,10 +34,7 @@ function layoutObstacle(header: CellFacts): string | undefined {
 }
 
 /** llama.cpp saves all cells only while no session is longer than the window. */
-function windowObstacle(
-  { architecture, slidingWindowTokens: window, layers }: CellFacts,
-  contextTokens: number,
-): string | undefined {
+function windowObstacle({ architecture, slidingWindowTokens: window, layers }: CellFacts, contextTokens: number) {
   const least = WINDOWED_ARCHITECTURES[architecture];
   if (least !== undefined && layers < least) return 'all of its layers have a sliding window';
   if (window === undefined || (least !== undefined && contextTokens <= window)) return undefined;

@@ -61,12 +61,7 @@ export class ServerConnection {
     return this.#parsed(shape, path, await this.text(path, undefined, options));
   }
 
-  async post<Shape extends z.ZodType>(
-    path: string,
-    body: unknown,
-    shape: Shape,
-    options?: RequestOptions,
-  ): Promise<z.output<Shape>> {
+  async post<Shape extends z.ZodType>(path: string, body: unknown, shape: Shape, options?: RequestOptions) {
     return this.#parsed(shape, path, await this.text(path, body, options));
   }
 
@@ -130,12 +125,7 @@ export class ServerConnection {
   }
 
   /** Retries a request to a busy server, after growing pauses or those that the server requests. */
-  async #answer(
-    path: string,
-    body: unknown,
-    timeout: IdleTimeout,
-    { signal, onRetry }: RequestOptions,
-  ): Promise<Response> {
+  async #answer(path: string, body: unknown, timeout: IdleTimeout, { signal, onRetry }: RequestOptions) {
     let waitedMs = 0;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
       const attempt = await this.#attempt(path, body, timeout, signal);
@@ -150,12 +140,7 @@ export class ServerConnection {
     }
   }
 
-  async #attempt(
-    path: string,
-    body: unknown,
-    timeout: IdleTimeout,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly response: Response } | { readonly failure: Error; readonly retryAfter: number }> {
+  async #attempt(path: string, body: unknown, timeout: IdleTimeout, signal: AbortSignal | undefined) {
     const posted = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     let response: Response;
     try {

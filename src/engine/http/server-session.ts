@@ -22,11 +22,7 @@ export abstract class ServerSession<Parts extends SessionParts> extends BaseSess
     this.#follow(tokens);
   }
 
-  protected async generateNow(
-    tokens: TokenIds,
-    limits: GenerationLimits,
-    options: GenerateOptions,
-  ): Promise<Generation> {
+  protected async generateNow(tokens: TokenIds, limits: GenerationLimits, options: GenerateOptions) {
     const generation = await this.guard(() => this.sendGenerate(this.#withSession(tokens), limits, options));
     const evaluated = generation.stop === 'end' ? generation.tokens : generation.tokens.slice(0, -1);
     const unknown = evaluated.indexOf(UNKNOWN_TOKEN);

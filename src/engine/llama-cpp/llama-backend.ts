@@ -15,12 +15,6 @@ export function supportedAccelerators(platform: string, arch: string): readonly 
 
 const KEPT_LINES = 20;
 
-export interface Devices {
-  readonly names: readonly string[];
-  readonly memoryBytes: number;
-  readonly freeBytes: number;
-}
-
 /** llama.cpp in this process, and its log, because its exceptions do not tell what went wrong. */
 export class LlamaBackend {
   /** One instance per backend for all models: a second would silence the log of both (node-llama-cpp 3.21.1). */
@@ -101,10 +95,11 @@ export class LlamaBackend {
     const names = await llama.getGpuDeviceNames();
     if (names.length > 0) return new LlamaBackend(llama, gpu, complaints);
     await llama.dispose();
-    throw missingDevice(gpu);
+    const hint = `install ${DRIVERS[gpu]}; or compute on the CPU: --gpu off`;
+    throw new BenchError('not-found', `${gpu} finds no device`, hint);
   }
 
-  async devices(): Promise<Devices> {
+  async devices() {
     if (this.name === 'cpu') return { names: [], memoryBytes: 0, freeBytes: 0 };
     const [names, { total, free }] = await Promise.all([this.llama.getGpuDeviceNames(), this.llama.getVramState()]);
     return { names, memoryBytes: total, freeBytes: free };
@@ -138,14 +133,6 @@ async function missingBinary(gpu: AcceleratorName, cause?: unknown): Promise<Ben
   return (await isInstalled(`@node-llama-cpp/${PLATFORMS[platform] ?? platform}-${arch}-${gpu}`))
     ? new BenchError('not-found', `${binary} is installed but does not start`, `install ${DRIVERS[gpu]}`, cause)
     : new BenchError('not-found', `${binary} is not installed`, `install it with: ${installCommand(gpu)}`, cause);
-}
-
-function missingDevice(gpu: AcceleratorName): BenchError {
-  return new BenchError(
-    'not-found',
-    `${gpu} finds no device`,
-    `install ${DRIVERS[gpu]}; or compute on the CPU: --gpu off`,
-  );
 }
 
 /** A clone lacks the GPU packages (`overrides` in package.json); an installed package has them by default. */

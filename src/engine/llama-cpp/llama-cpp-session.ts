@@ -1,7 +1,7 @@
 import { BaseSession, type GenerateOptions, type SessionParts } from '../base-session.ts';
-import type { CallOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
+import type { CallOptions, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import { decodeTokens } from '../generated-text.ts';
-import { type SequenceScore, toScore } from '../sequence-score.ts';
+import { toScore } from '../sequence-score.ts';
 import type { TokenId, TokenIds, TokenRange } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import type { NativeSequence } from './native-sequence.ts';
@@ -28,11 +28,7 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     await this.#orAsBefore(() => this.#prefill(chunks, signal));
   }
 
-  protected async generateNow(
-    tokens: TokenIds,
-    limits: GenerationLimits,
-    { signal, start }: GenerateOptions,
-  ): Promise<Generation> {
+  protected async generateNow(tokens: TokenIds, limits: GenerationLimits, { signal, start }: GenerateOptions) {
     const { sequence, detokenize } = this.parts;
     const { temperature = 0, seed = 0 } = limits;
     const chunks = chunkTokens(tokens, this.parts.chunks);
@@ -57,11 +53,7 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     });
   }
 
-  protected async scoreNow(
-    tokens: TokenIds,
-    continuation: TokenIds,
-    { signal, distributions = false }: ScoreOptions,
-  ): Promise<SequenceScore> {
+  protected async scoreNow(tokens: TokenIds, continuation: TokenIds, { signal, distributions = false }: ScoreOptions) {
     const { sequence, info } = this.parts;
     const positions = Math.max(1, continuation.length);
     // The last chunk must hold all scored positions and at least two tokens, even for a short prompt.

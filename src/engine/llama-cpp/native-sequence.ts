@@ -53,10 +53,7 @@ export class NativeSequence implements SavableSequence {
   }
 
   /** Samples tokens. The first `next()` evaluates `tokens`, each later one the previous token; done at an end token. */
-  sample(
-    tokens: TokenIds,
-    sampling: { readonly temperature: number; readonly seed: number },
-  ): { next(): Promise<IteratorResult<TokenId, void>>; end(): Promise<void> } {
+  sample(tokens: TokenIds, sampling: { readonly temperature: number; readonly seed: number }) {
     this.#shiftsWaiting = false;
     const iterator = this.#sequence.evaluate(tokens as Token[], { ...sampling, topK: 0, topP: 1 });
     return {

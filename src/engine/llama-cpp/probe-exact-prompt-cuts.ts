@@ -17,7 +17,7 @@ interface Evaluation {
   readonly state: Buffer;
 }
 
-interface TestSizes {
+export interface TestSizes {
   readonly vocabularySize: number;
   readonly windowTokens: number;
   /** Tests a prompt longer than a batch. */

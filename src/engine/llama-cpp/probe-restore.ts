@@ -1,18 +1,12 @@
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { NativeSequence } from './native-sequence.ts';
+import type { TestSizes } from './probe-exact-prompt-cuts.ts';
 
 const PREFIX_TOKENS = 24;
 const SUFFIX_TOKENS = 8;
 /** Allowed difference of a probability. Larger than the noise of accelerators, smaller than that of a missing prefix. */
 const TOLERANCE = 0.01;
-
-interface TestSizes {
-  readonly vocabularySize: number;
-  readonly windowTokens: number;
-  /** Path for a temporary file, which the caller deletes. */
-  readonly statePath: string;
-}
 
 /**
  * Tries if a sequence can be saved, restored and continued with the probabilities that it had before. Without the prefix they must
@@ -22,7 +16,7 @@ interface TestSizes {
  */
 export async function probeRestore(
   sequence: Pick<NativeSequence, 'prefill' | 'probabilities' | 'save' | 'load' | 'truncate'>,
-  { vocabularySize, windowTokens, statePath }: TestSizes,
+  { vocabularySize, windowTokens, statePath }: Omit<TestSizes, 'isLong'>,
   { signal }: CallOptions,
 ): Promise<string | null> {
   if (windowTokens <= PREFIX_TOKENS + SUFFIX_TOKENS) return 'its window is too short to try saved states';

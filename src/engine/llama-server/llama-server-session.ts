@@ -4,7 +4,6 @@ import type { CallOptions, Generation, GenerationLimits, Retry, ScoreOptions } f
 import { FORCING_BIAS, forcedScore, type ScoredModel, type SendForced } from '../http/forced-score.ts';
 import { ServerSession } from '../http/server-session.ts';
 import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
-import type { SequenceScore } from '../sequence-score.ts';
 import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import type { Chunk, Slot } from './slot.ts';
@@ -51,11 +50,7 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
     return { ...generation, tokens: fillUnknown(tokens, again) };
   }
 
-  protected async sendScore(
-    ids: TokenIds,
-    continuation: TokenIds,
-    { distributions = false, signal }: ScoreOptions,
-  ): Promise<SequenceScore> {
+  protected async sendScore(ids: TokenIds, continuation: TokenIds, { distributions = false, signal }: ScoreOptions) {
     const { slot, scored } = this.parts;
     const send: SendForced = async ({ token, count, isStep, ...request }) => {
       const fields = { n_predict: 1, n_probs: count, logit_bias: [[token, FORCING_BIAS]] } as const;

@@ -164,10 +164,7 @@ export class CheckpointMemory implements Disposable {
   }
 
   /** Returns a copy, readable until disposed. @param fileIdentity current identity of the file; the copy is dropped if it differs */
-  find(
-    { id, sha256, bytes }: Checkpoint,
-    fileIdentity: string | undefined,
-  ): (Disposable & { readonly header: StateHeader; readonly path: string }) | undefined {
+  find({ id, sha256, bytes }: Checkpoint, fileIdentity: string | undefined) {
     const copy = this.#copy.get(id);
     if (copy === undefined) return undefined;
     if (copy.sha256 !== sha256 || copy.file.sizeBytes !== bytes || copy.fileIdentity !== fileIdentity) {

@@ -23,11 +23,8 @@ export class EngineKvStorage implements Disposable {
 
   exchange(sequence: SavableSequence, cells: SessionCells, facts: StateFacts): KvTransfer {
     const scratchPath = join(this.folder.path, `session-${this.#opened++}.state`);
-    return new KvTransfer(sequence, cells, facts, {
-      checkpoints: this.#checkpoints,
-      memory: this.#memory,
-      scratchPath,
-    });
+    const storage = { checkpoints: this.#checkpoints, memory: this.#memory, scratchPath };
+    return new KvTransfer(sequence, cells, facts, storage);
   }
 
   remove(id: string): void {

@@ -75,11 +75,7 @@ export function fileTensors(layout: KvLayout): FileTensors {
  * @throws BenchError `bad-state` for damage, quantised KV, M-RoPE positions, an unexpected second cache (sliding windows, hybrid
  * models), and layers that differ
  */
-export function parseState(
-  bytes: Uint8Array<ArrayBuffer>,
-  name: string,
-  windowed: readonly number[] = [],
-): ParsedState {
+export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string, windowed: readonly number[] = []) {
   const reader = new StateReader(bytes, name);
   const { form, tokens } = readTokens(reader);
   const { streams, ...first } = readCache(reader, form);
@@ -133,8 +129,7 @@ function mergeCaches(
 
 /** The tokens of a state file of any layout, and a check of its start. @throws BenchError `bad-state` */
 export function parseStateTokens(bytes: Uint8Array<ArrayBuffer>, name: string): Int32Array {
-  const { tokens } = readTokens(new StateReader(bytes, name));
-  return tokens;
+  return readTokens(new StateReader(bytes, name)).tokens;
 }
 
 function readTokens(reader: StateReader) {
@@ -181,11 +176,7 @@ function hasExtendedCells(reader: StateReader, start: number, cells: number): bo
   );
 }
 
-function readTensors(
-  reader: StateReader,
-  cells: number,
-  version: StateForm['version'],
-): Pick<FileCells, 'tensors' | 'keys' | 'values'> {
+function readTensors(reader: StateReader, cells: number, version: StateForm['version']) {
   const [transposed, layers] = reader.integers(2);
   if (transposed !== 0 && transposed !== 1)
     throw reader.refusal(`its flag for transposed values is ${transposed}, not 0 or 1`);

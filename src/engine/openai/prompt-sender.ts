@@ -96,11 +96,7 @@ export class PromptSender {
   }
 
   /** Sends a prompt and waits for the whole answer. */
-  async complete(
-    prompt: Prompt,
-    fields: object,
-    options: CallOptions,
-  ): Promise<{ answer: Completion; counts: Counts }> {
+  async complete(prompt: Prompt, fields: object, options: CallOptions) {
     try {
       const body = await this.#body(prompt, fields, options);
       const answer = await this.server.connection.post('/v1/completions', body, completionShape, options);

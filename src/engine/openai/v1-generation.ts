@@ -13,13 +13,6 @@ export interface Reporting {
   readonly reportsReuseEarly: boolean;
 }
 
-interface Generated {
-  readonly generation: Generation;
-  readonly counts: Counts | null;
-  /** All tokens sampled by the server, including the end token and tokens after the cut; null if unknown. */
-  readonly sampled: number | null;
-}
-
 interface GenerateRequest {
   readonly sender: PromptSender;
   readonly prompt: Prompt;
@@ -34,7 +27,7 @@ export async function generateBehind(
   { sender, prompt, reporting }: GenerateRequest,
   limits: GenerationLimits,
   options: GenerateOptions,
-): Promise<Generated> {
+) {
   const retries: Retry[] = [];
   const { endTokens } = sender.server.tokenizer.special;
   const fields = requestFields(limits, reporting, endTokens);
@@ -55,6 +48,7 @@ export async function generateBehind(
     await events.return();
   }
   const { usage, timings } = stream;
+  // All tokens sampled by the server, including the end token and tokens after the cut; null if unknown.
   const sampled = usage?.completion_tokens ?? timings?.predicted_n ?? null;
   const { tokens: known } = generation;
   if (!known.includes(UNKNOWN_TOKEN)) return { generation, counts, sampled };

@@ -44,12 +44,7 @@ export async function recomputedScore(
 }
 
 /** True if the server's answers have the fields that `recomputedScore` needs. */
-export async function givesPromptScores(
-  sender: PromptSender,
-  prompt: Prompt,
-  listed: number,
-  options: CallOptions,
-): Promise<boolean> {
+export async function givesPromptScores(sender: PromptSender, prompt: Prompt, listed: number, options: CallOptions) {
   const { answer } = await sender.complete(prompt, scoreFields(listed), options);
   const [choice] = answer.choices;
   const last = choice?.prompt_logprobs?.[prompt.ids.length + prompt.name.line.length - 1];

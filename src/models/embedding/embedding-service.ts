@@ -124,11 +124,7 @@ export class EmbeddingService {
 }
 
 /** Scales a vector to length 1; a zero vector (a text without content) stays zero: it is similar to nothing. */
-export function unitVector(
-  vector: Float32Array,
-  dimension: number,
-  refusal: (fault: string) => BenchError,
-): Float32Array {
+export function unitVector(vector: Float32Array, dimension: number, refusal: (fault: string) => BenchError) {
   if (vector.length !== dimension) throw refusal(`${vector.length} numbers instead of ${dimension}`);
   const length = norm(vector);
   if (!Number.isFinite(length)) throw refusal('numbers that are not all finite');

@@ -88,20 +88,18 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
       experts(at('ffn_down_exps'), inner, width, count),
     ];
   };
-  const attention = (at: (name: string) => string): GgufTensor[] => {
-    return [
-      matrix(at('attn_q'), width, queries, QK_GAIN),
-      matrix(at('attn_k'), width, keys, QK_GAIN),
-      matrix(at('attn_v'), width, keys),
-      ...(shape.architecture === 'qwen2'
-        ? [bias(at('attn_q'), queries), bias(at('attn_k'), keys), bias(at('attn_v'), keys)]
-        : []),
-      ...(NORMS_OF_QUERIES.includes(shape.architecture)
-        ? [norm(at('attn_q_norm'), headDimension, QK_GAIN / 2), norm(at('attn_k_norm'), headDimension, QK_GAIN / 2)]
-        : []),
-      matrix(at('attn_output'), queries, width, OUTPUT_GAIN),
-    ];
-  };
+  const attention = (at: (name: string) => string): GgufTensor[] => [
+    matrix(at('attn_q'), width, queries, QK_GAIN),
+    matrix(at('attn_k'), width, keys, QK_GAIN),
+    matrix(at('attn_v'), width, keys),
+    ...(shape.architecture === 'qwen2'
+      ? [bias(at('attn_q'), queries), bias(at('attn_k'), keys), bias(at('attn_v'), keys)]
+      : []),
+    ...(NORMS_OF_QUERIES.includes(shape.architecture)
+      ? [norm(at('attn_q_norm'), headDimension, QK_GAIN / 2), norm(at('attn_k_norm'), headDimension, QK_GAIN / 2)]
+      : []),
+    matrix(at('attn_output'), queries, width, OUTPUT_GAIN),
+  ];
   const convolution = (at: (name: string) => string, tokens: number): GgufTensor[] => [
     matrix(at('shortconv.in_proj'), width, 3 * width),
     { ...matrix(at('shortconv.conv'), tokens, width), type: 'F32', fill: signed(random, 'F32', 1 / Math.sqrt(tokens)) },
