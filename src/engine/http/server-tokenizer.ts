@@ -54,6 +54,12 @@ export interface KnownTokens {
   readonly control?: TokenIds;
 }
 
+interface FoundTokens extends Pick<EngineInfo, 'bosToken' | 'markers'>, Pick<ModelDescription, 'stopTokens'> {
+  readonly control: TokenIds;
+  readonly addsSpace: boolean;
+  readonly anchor: TokenIds;
+}
+
 /** A server's tokeniser. It detects control tokens by encoding a text with and without parsing them. */
 export class ServerTokenizer {
   readonly stopTokens: ModelDescription['stopTokens'];
@@ -63,20 +69,7 @@ export class ServerTokenizer {
   readonly #addsSpace: boolean;
   readonly #anchor: TokenIds;
 
-  private constructor(
-    routes: TokenRoutes,
-    {
-      stopTokens,
-      bosToken,
-      markers,
-      ...found
-    }: Pick<EngineInfo, 'bosToken' | 'markers'> & {
-      readonly stopTokens: ModelDescription['stopTokens'];
-      readonly control: TokenIds;
-      readonly addsSpace: boolean;
-      readonly anchor: TokenIds;
-    },
-  ) {
+  private constructor(routes: TokenRoutes, { stopTokens, bosToken, markers, ...found }: FoundTokens) {
     this.stopTokens = stopTokens;
     this.special = { bosToken, markers, endTokens: stopTokens.map(({ id }) => id) };
     this.#routes = routes;
@@ -85,11 +78,7 @@ export class ServerTokenizer {
     this.#anchor = found.anchor;
   }
 
-  static async open(
-    routes: TokenRoutes,
-    { bos, eos = '', control = [] }: KnownTokens,
-    options: CallOptions,
-  ): Promise<ServerTokenizer> {
+  static async open(routes: TokenRoutes, { bos, eos = '', control = [] }: KnownTokens, options: CallOptions) {
     const ids = (text: string, parse = false, add = false): Promise<TokenIds> =>
       routes.encode(text, { parse, add }, options);
     const stopTokens: { id: TokenId; text: string }[] = [];
