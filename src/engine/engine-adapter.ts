@@ -1,6 +1,6 @@
 import type { EngineChoice } from '../config/bench-config.ts';
 import type { CallOptions } from './engine-session.ts';
-import type { NumberType } from './sequence-state.ts';
+import type { NumberType, Window } from './sequence-state.ts';
 import type { Engine } from './engine.ts';
 import type { CapabilityName } from './engine-capabilities.ts';
 import type { ModelDescription } from './engine-info.ts';
@@ -26,6 +26,16 @@ export interface EngineRequest {
   readonly checkpointFolder?: string;
   /** Limit for verified checkpoint copies in memory, in bytes; 0 makes every restore read the file. Default 256 MiB. */
   readonly checkpointMemoryBytes?: number;
+}
+
+/** Limit of the default window; a request may name a longer one. */
+const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
+
+/** The requested window of a session. @param longest the most positions that model or server allows */
+export function sessionWindow(request: Omit<EngineRequest, 'model'>, longest: number): Window {
+  const { contextTokens: given, cellsPerPosition = 1 } = request;
+  const contextTokens = given ?? Math.min(longest, LONGEST_DEFAULT_CONTEXT_TOKENS);
+  return { contextTokens, cellTokens: contextTokens * cellsPerPosition };
 }
 
 /** A model, inspected without reading its weights. */

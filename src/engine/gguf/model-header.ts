@@ -1,8 +1,9 @@
 import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
+import type { KnownModel } from '../engine-info.ts';
 import type { Rotary } from '../sequence-state.ts';
-import type { TokenId, TokenIds } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import {
   type GgufFile,
   type GgufList,
@@ -14,7 +15,7 @@ import {
 } from './gguf-file.ts';
 import { checkGgufMetadata } from './check-gguf-metadata.ts';
 import { queriesObstacle } from './queries-as-keys.ts';
-import { countNumbers, type WeightShare, weightShares } from './tensor-types.ts';
+import { countNumbers, weightShares } from './tensor-types.ts';
 import { countDuplicateWeights } from './count-duplicate-weights.ts';
 
 /** Architectures for which RoPE pairs neighbouring dimensions; the other supported ones pair the halves of a head. */
@@ -27,14 +28,12 @@ const MAX_FREQUENCIES = 2 ** 13;
 const RECURRENT = /^[^.]+\.(ssm|shortconv|wkv|kda|token_shift)[._]/;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
-export interface ModelHeader {
-  readonly name: string;
-  readonly architecture: string;
+type OwnFacts = 'name' | 'architecture' | 'trainContextTokens' | 'vocabularySize' | 'stopTokens';
+
+export interface ModelHeader extends Pick<KnownModel, OwnFacts> {
   /** Not counting an output layer that repeats the token embedding. */
   readonly parameters: number;
-  readonly weights: readonly WeightShare[];
-  readonly trainContextTokens: number;
-  readonly vocabularySize: number;
+  readonly weights: ReturnType<typeof weightShares>;
   readonly layers: number;
   /** Number of files that the model is split into. */
   readonly parts: number;
@@ -59,7 +58,6 @@ export interface ModelHeader {
   readonly isRecurrent: boolean;
   /** Keys and values are stored as compressed vectors (MLA). */
   readonly isCompressed: boolean;
-  readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
   readonly chatTemplate: string | undefined;
 }
 
@@ -127,12 +125,7 @@ function listByLayer({ metadata }: GgufFile, architecture: string, layers: numbe
   return [...metadata].find(([key, pair]) => key.startsWith(`${architecture}.`) && isByLayer(pair))?.[0];
 }
 
-function readRope(
-  files: readonly GgufFile[],
-  architecture: string,
-  headDimension: number,
-  layers: number,
-): Pick<ModelHeader, 'rotary' | 'ropeScaling'> {
+function readRope(files: readonly GgufFile[], architecture: string, headDimension: number, layers: number) {
   const pair = (key: string): GgufPair | undefined => files[0]!.metadata.get(`${architecture}.rope.${key}`);
   const isLong = findFileWithTensor(files, 'rope_factors_long.weight') !== undefined;
   const scaling = isLong ? 'longrope' : textValue(pair('scaling.type'));
@@ -197,6 +190,30 @@ function readFrequencyFactors(found: GgufFile | undefined): number[] | null {
   } finally {
     closeSync(file);
   }
+}
+
+/** Bits per number: blocks have 32 numbers of 8 bits and a scale of 16 bits. */
+const Q8_0_BITS = (34 * 8) / 32;
+
+/** Describes a model from the header of its file. */
+export function describeModel(header: ModelHeader, sizeBytes: number): KnownModel {
+  const { name, architecture, parameters, trainContextTokens, vocabularySize, layers, stopTokens } = header;
+  const { kvNumbersPerToken, slidingWindowTokens, rotary } = header;
+  const kvBytes = (bits: number): number => (kvNumbersPerToken * bits) / 8;
+  return {
+    name,
+    architecture,
+    parameters,
+    sizeBytes,
+    trainContextTokens,
+    vocabularySize,
+    layers,
+    kvBytesPerToken: { f16: kvBytes(16), q8_0: kvBytes(Q8_0_BITS) },
+    attention: slidingWindowTokens === undefined ? 'full' : `sliding window of ${slidingWindowTokens} tokens`,
+    rope: { base: rotary.base, scaling: header.ropeScaling, scale: rotary.scale },
+    stopTokens,
+    chatTemplate: header.chatTemplate ?? null,
+  };
 }
 
 const CONTROL = 3;

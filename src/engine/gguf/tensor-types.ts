@@ -41,15 +41,8 @@ export function countNumbers(dimensions: readonly number[]): number {
   return dimensions.reduce((product, size) => product * size, 1);
 }
 
-export interface WeightShare {
-  readonly type: string;
-  readonly share: number;
-}
-
 /** Weight types by share, largest first. Unknown types are named by number and counted as 8 bits. */
-export function weightShares(
-  tensors: readonly { readonly type: number; readonly dimensions: readonly number[] }[],
-): WeightShare[] {
+export function weightShares(tensors: readonly { readonly type: number; readonly dimensions: readonly number[] }[]) {
   const bytes = new Map<string, number>();
   for (const { type, dimensions } of tensors) {
     const numbers = countNumbers(dimensions);

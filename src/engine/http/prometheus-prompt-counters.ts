@@ -1,4 +1,4 @@
-import { type PromptTokens, sumPromptTokens } from '../../store/records/prompt-token-audit.ts';
+import type { PromptTokens } from '../../store/records/prompt-token-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { optional } from './server-errors.ts';
 import type { ServerConnection } from './server-connection.ts';
@@ -39,14 +39,7 @@ function counterSum(text: string, name: string): number | null {
   return lines.length === 0 ? null : lines.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-export async function readPromptCounters(
-  connection: ServerConnection,
-  options: CallOptions,
-): Promise<PromptTokens | null> {
+export async function readPromptCounters(connection: ServerConnection, options: CallOptions) {
   const text = await optional(connection.text('/metrics', undefined, options));
   return text === undefined ? null : parsePromptCounters(text);
-}
-
-export function counterDifference(now: PromptTokens, start: PromptTokens): PromptTokens {
-  return sumPromptTokens(now, start, -1);
 }

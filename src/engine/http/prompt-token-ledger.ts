@@ -7,7 +7,7 @@ import {
 } from '../../store/records/prompt-token-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { ServerConnection } from './server-connection.ts';
-import { counterDifference, readPromptCounters } from './prometheus-prompt-counters.ts';
+import { readPromptCounters } from './prometheus-prompt-counters.ts';
 
 const POLL_MS = 50;
 
@@ -34,7 +34,7 @@ export async function openPromptTokenLedger(connection: ServerConnection, option
       for (;;) {
         const now = await readPromptCounters(connection, { signal });
         if (now === null || start === null || answers === null) return null;
-        const audit = { answers, counters: counterDifference(now, start) };
+        const audit = { answers, counters: sumPromptTokens(now, start, -1) };
         if (auditAgrees(audit) || performance.now() > deadline) return audit;
         await sleep(POLL_MS, undefined, { signal }).catch(() => signal?.throwIfAborted());
       }

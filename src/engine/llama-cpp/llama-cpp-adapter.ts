@@ -1,11 +1,9 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { Accelerator, EngineAdapter } from '../engine-adapter.ts';
-import { readModelHeader } from '../gguf/model-header.ts';
+import { type Accelerator, type EngineAdapter, sessionWindow } from '../engine-adapter.ts';
+import { describeModel, readModelHeader } from '../gguf/model-header.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
 import { checkModelFile, hashModelFile, resolveModelFile } from '../gguf/model-file.ts';
-import { describeModel } from '../gguf/describe-model.ts';
-import { sessionWindow } from '../session-window.ts';
 import { missingCapabilities } from '../gguf/missing-capabilities.ts';
 import { requireModelTrial } from './fork-model-trial.ts';
 import { BenchError } from '../../base/bench-error.ts';

@@ -1,16 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { CustomBatchingPrioritizationStrategy, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
+import type { CustomBatchingPrioritizationStrategy, LlamaModel, Token } from 'node-llama-cpp';
 import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
-import type { EngineInfo, KnownModel } from '../engine-info.ts';
-import type { EngineRequest } from '../engine-adapter.ts';
-import { sessionWindow } from '../session-window.ts';
-import type { Engine, TokenizeRequest } from '../engine.ts';
+import type { EngineInfo } from '../engine-info.ts';
+import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
+import type { TokenizeRequest } from '../engine.ts';
 import type { NumberType, Window } from '../sequence-state.ts';
-import { type ModelHeader, readModelHeader } from '../gguf/model-header.ts';
-import { describeModel } from '../gguf/describe-model.ts';
+import { describeModel, type ModelHeader, readModelHeader } from '../gguf/model-header.ts';
 import { missingCapabilities } from '../gguf/missing-capabilities.ts';
 import { checkModelFile, hashModelFile } from '../gguf/model-file.ts';
 import { checkCapacity } from '../gguf/check-capacity.ts';
@@ -27,16 +25,7 @@ const BATCH_TOKENS = 512;
 const ONE_THREAD_BELOW_PARAMETERS = 50e6;
 
 /** A model in memory, with a context for all sessions. */
-export interface LoadedModel {
-  readonly context: LlamaContext;
-  readonly info: EngineInfo & { readonly model: KnownModel };
-  readonly capabilities: EngineCapabilities;
-  readonly batchTokens: number;
-  readonly tokenizer: Pick<Engine, 'tokenize' | 'detokenize'>;
-  readonly detokenize: (ids: TokenIds) => string;
-  readonly takeComplaint: () => Promise<string | undefined>;
-  readonly dispose: () => Promise<void>;
-}
+export type LoadedModel = Awaited<ReturnType<typeof loadModel>>;
 
 export interface LoadOptions extends LlamaCppOptions, CallOptions {
   readonly modelSha256?: string;
@@ -53,7 +42,7 @@ export async function loadModel(
   modelPath: string,
   request: EngineRequest,
   { gpu = 'off', gpuLayers = 'max', flashAttention: attention = 'off', signal, modelSha256: knownSha256 }: LoadOptions,
-): Promise<LoadedModel> {
+) {
   const flashAttention = attention === 'on';
   const sizeBytes = checkModelFile(modelPath, process.availableMemory());
   const header = readModelHeader(modelPath);
@@ -125,8 +114,8 @@ export async function loadModel(
       capabilities,
       batchTokens,
       tokenizer: {
-        tokenize: async (texts) => texts.map(tokenize),
-        detokenize: async (lists) => lists.map(detokenize),
+        tokenize: async (texts: readonly TokenizeRequest[]) => texts.map(tokenize),
+        detokenize: async (lists: readonly TokenIds[]) => lists.map(detokenize),
       },
       detokenize,
       takeComplaint,
@@ -161,11 +150,7 @@ interface ContextFacts extends CallOptions {
 }
 
 /** The capabilities by the model's file, and those that are tried. Disposes of the sequence. */
-async function probeCapabilities(
-  sequence: NativeSequence,
-  header: ModelHeader,
-  context: ContextFacts,
-): Promise<EngineCapabilities> {
+async function probeCapabilities(sequence: NativeSequence, header: ModelHeader, context: ContextFacts) {
   const { compute, contextTokens: windowTokens, signal } = context;
   const described = describeCapabilities(header, context);
   const { vocabularySize } = header;
@@ -183,10 +168,7 @@ async function probeCapabilities(
   }
 }
 
-function truncationLimits(
-  { isRecurrent, slidingWindowTokens: window = Infinity }: ModelHeader,
-  contextTokens: number,
-): Pick<EngineCapabilities, 'truncatesUpTo' | 'slidingWindowTokens'> {
+function truncationLimits({ isRecurrent, slidingWindowTokens: window = Infinity }: ModelHeader, contextTokens: number) {
   const slidingWindowTokens = window >= contextTokens ? null : window;
   return { truncatesUpTo: isRecurrent ? 0 : slidingWindowTokens, slidingWindowTokens };
 }
@@ -237,10 +219,7 @@ function describeCapabilities(
   };
 }
 
-function specialTokens(
-  model: LlamaModel,
-  vocabularySize: number,
-): Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'> {
+function specialTokens(model: LlamaModel, vocabularySize: number) {
   const { tokens } = model;
   const text = (token: Token | null): string => (token === null ? '' : model.detokenize([token], true));
   return {

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { freePort } from '../../base/free-port.ts';
-import type { EngineRequest } from '../engine-adapter.ts';
-import { sessionWindow } from '../session-window.ts';
+import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { readModelHeader } from '../gguf/model-header.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
@@ -100,11 +99,7 @@ function hasEnded({ exitCode, signalCode, pid }: ChildProcess): boolean {
 }
 
 /** @returns why the server did not start; undefined if it did */
-async function waitUntilReady(
-  server: ChildProcess,
-  url: string,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
+async function waitUntilReady(server: ChildProcess, url: string, signal: AbortSignal | undefined) {
   const deadline = performance.now() + START_LIMIT_MS;
   while (performance.now() < deadline) {
     signal?.throwIfAborted();

@@ -1,27 +1,20 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
-import type { PromptTokens } from '../../store/records/prompt-token-audit.ts';
+import { type PromptTokens, sumPromptTokens } from '../../store/records/prompt-token-audit.ts';
 import { type EngineCapabilities, serverCapabilities } from '../engine-capabilities.ts';
 import type { KnownModel } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { controlTokens, type ModelHeader, readModelHeader } from '../gguf/model-header.ts';
-import { describeModel } from '../gguf/describe-model.ts';
+import { controlTokens, describeModel, type ModelHeader, readModelHeader } from '../gguf/model-header.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
-import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
-import { counterDifference, readPromptCounters } from '../http/prometheus-prompt-counters.ts';
-import {
-  chatTemplate,
-  modelsShape,
-  propsShape,
-  type ServerProps,
-  hiddenModelFields,
-} from '../http/model-response-schemas.ts';
+import { scoredModel } from '../http/forced-score.ts';
+import { readPromptCounters } from '../http/prometheus-prompt-counters.ts';
+import { chatTemplate, modelsShape, propsShape, hiddenModelFields } from '../http/model-response-schemas.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
 import type { TokenIds } from '../token-id.ts';
 import { completionShape, promptTokens, slotsShape } from './slot.ts';
-import { probeSlotSaving, type SlotFileFormat } from './probe-slot-saving.ts';
+import { probeSlotSaving } from './probe-slot-saving.ts';
 
 const WHOLE_MODEL = 'the server can only run the whole model';
 /** Texts of several tokens, with different first tokens. */
@@ -30,23 +23,7 @@ const PROMPTS = [
   'We met a painter in the harbour that winter.',
 ];
 
-/** The loaded model, as described by the server and, if given, by the model's file. */
-export interface LoadedServer {
-  readonly props: ServerProps;
-  readonly alias: string;
-  readonly description: KnownModel;
-  readonly header: ModelHeader | undefined;
-  readonly tokenizer: ServerTokenizer;
-}
-
-export interface ProbedServer {
-  readonly served: LoadedServer;
-  readonly slots: number;
-  readonly slotTokens: number;
-  readonly states: SlotFileFormat | null;
-  readonly scored: ScoredModel;
-  readonly capabilities: Omit<EngineCapabilities, 'sessions'>;
-}
+export type ProbedServer = Awaited<ReturnType<typeof probeServer>>;
 
 /** How to reach a server, and its files on this machine. */
 export interface Endpoint {
@@ -63,7 +40,7 @@ export interface Endpoint {
  * Describes a server, and tests its capabilities with a few short prompts in its first slot.
  * @throws BenchError `bad-option` naming the flags that the server lacks; `bad-model`, `unreachable`, `busy`, `protocol`
  */
-export async function probeServer(endpoint: Endpoint, options: CallOptions = {}): Promise<ProbedServer> {
+export async function probeServer(endpoint: Endpoint, options: CallOptions = {}) {
   const { connection, slotsFolder } = endpoint;
   const served = await loadedServer(endpoint, options);
   await requireFlags(connection, slotsFolder, options);
@@ -101,12 +78,15 @@ export async function probeServer(endpoint: Endpoint, options: CallOptions = {})
         firstLayers: WHOLE_MODEL,
         queries: WHOLE_MODEL,
       },
-    },
+    } satisfies Omit<EngineCapabilities, 'sessions'>,
   };
 }
 
-/** @throws BenchError `bad-model` if the server has loaded another model; `unreachable`, `protocol` */
-async function loadedServer({ connection, name, file }: Endpoint, options: CallOptions): Promise<LoadedServer> {
+/**
+ * The loaded model, as described by the server and, if given, by the model's file.
+ * @throws BenchError `bad-model` if the server has loaded another model; `unreachable`, `protocol`
+ */
+async function loadedServer({ connection, name, file }: Endpoint, options: CallOptions) {
   const props = await connection.get('/props', propsShape, options);
   const { data } = await connection.get('/v1/models', modelsShape, options);
   const [model] = data;
@@ -165,11 +145,7 @@ function requireSameSizes(
 }
 
 /** @throws BenchError `bad-option` naming the flags that the server lacks */
-async function requireFlags(
-  connection: ServerConnection,
-  slotsFolder: string | undefined,
-  options: CallOptions,
-): Promise<void> {
+async function requireFlags(connection: ServerConnection, slotsFolder: string | undefined, options: CallOptions) {
   const flags = [
     ['--slots', '/slots', undefined],
     ['--metrics', '/metrics', undefined],
@@ -217,7 +193,7 @@ async function proveReuse(
     const { timings } = await connection.post('/completion', body, completionShape, options);
     answers.push(promptTokens(timings, prompt));
   }
-  const counters = counterDifference(await readCounters(), before);
+  const counters = sumPromptTokens(await readCounters(), before, -1);
   const [, , third, fourth] = answers;
   if (third!.reused !== 0) {
     throw new BenchError(

@@ -100,10 +100,7 @@ function fileLayout({ tensors }: ParsedState, heads: number): KvLayout {
   return { layers, heads, headDimension, keyType, valueType, valuesTransposed };
 }
 
-function proveCells(
-  state: ParsedState,
-  header: ModelHeader | undefined,
-): { readonly cells: EngineCapabilities['cells']; readonly why?: string } {
+function proveCells(state: ParsedState, header: ModelHeader | undefined) {
   const obstacle = header === undefined ? NO_FILE : cellsObstacle(header, Infinity);
   if (header === undefined || obstacle !== undefined) return { cells: null, why: obstacle! };
   const { tensors } = state;

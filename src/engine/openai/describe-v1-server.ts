@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
-import type { ModelDescription } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
 import {
   chatTemplate,
@@ -23,17 +22,7 @@ const tokenizerInfoShape = z.object({
   eos_token: z.string().nullish().catch(null),
 });
 
-export interface V1Server {
-  readonly connection: ServerConnection;
-  readonly model: ServedModel;
-  readonly description: ModelDescription;
-  readonly build: Readonly<Record<string, string>>;
-  readonly windowTokens: number;
-  /** Slots of a llama-server; null for other programs. */
-  readonly slots: number | null;
-  readonly tokenizer: ServerTokenizer;
-  readonly routes: TokenRoutes;
-}
+export type V1Server = Awaited<ReturnType<typeof describeV1Server>>;
 
 const NO_TOKENISER = 'the server lacks /tokenize and /detokenize, which are needed to build prompts of token ids';
 const ONLY_SERVED = 'an OpenAI-compatible server needs its own name for the model';
@@ -47,7 +36,7 @@ export async function describeV1Server(
   connection: ServerConnection,
   { name, file }: { readonly name: string | undefined; readonly file: string },
   options: CallOptions,
-): Promise<V1Server> {
+) {
   if (file !== servedModel) {
     throw new BenchError('bad-option', `--model ${file}: ${ONLY_SERVED}`, 'drop --model, and give --engine-model NAME');
   }
@@ -79,7 +68,7 @@ function describeServed({ id, meta }: ServedModel, windowTokens: number) {
   };
 }
 
-/** Reads optional details of llama-server, vLLM or SGLang. */
+/** Reads optional details of llama-server, vLLM or SGLang; `slots` are those of a llama-server. */
 async function readDetails(connection: ServerConnection, options: CallOptions) {
   const props = await optional(connection.get('/props', propsShape, options));
   const info = await optional(connection.get('/tokenizer_info', tokenizerInfoShape, options));
@@ -116,11 +105,7 @@ function modelFacts({ root, max_model_len: window, meta }: ServedModel): string 
   return facts.filter((fact) => fact !== null && fact !== undefined).join(', ') || 'without details';
 }
 
-async function findModel(
-  connection: ServerConnection,
-  name: string | undefined,
-  options: CallOptions,
-): Promise<ServedModel> {
+async function findModel(connection: ServerConnection, name: string | undefined, options: CallOptions) {
   const { data } = await connection.get('/v1/models', modelsShape, options);
   const found = name === undefined ? data : data.filter(({ id }) => id === name);
   if (found.length === 1) return found[0]!;
@@ -150,11 +135,7 @@ const promptShape = z.union([
 const MARKERS = /<[|｜]?[^<>\s]{1,40}?[|｜]?>|\[\/?[A-Z][A-Z_]{1,30}\]/gu;
 
 /** Finds the routes to tokenise: those of vLLM and SGLang, or of llama-server; undefined if the server has neither. */
-export async function findTokenRoutes(
-  connection: ServerConnection,
-  model: string,
-  options: CallOptions,
-): Promise<{ readonly routes: TokenRoutes; readonly windowTokens: number | null } | undefined> {
+export async function findTokenRoutes(connection: ServerConnection, model: string, options: CallOptions) {
   const body = { model, prompt: 'a', add_special_tokens: false };
   const found = await optional(connection.post('/tokenize', body, tokenizedShape, options));
   if (found !== undefined) {

@@ -39,20 +39,13 @@ interface ProvenReuse extends Pick<EngineCapabilities, 'prefixCache' | 'missing'
 export type Scoring =
   { readonly by: 'prompt'; readonly listed: number } | { readonly by: 'force'; readonly model: ScoredModel } | null;
 
-export interface ProbedServer {
-  readonly server: V1Server;
-  readonly asIds: boolean;
-  readonly names: CacheNames;
-  readonly reporting: Reporting;
-  readonly scoring: Scoring;
-  readonly capabilities: Omit<EngineCapabilities, 'sessions'>;
-}
+export type ProbedServer = Awaited<ReturnType<typeof probeServer>>;
 
 /**
  * Tests a server's capabilities, by a few short prompts and up to twelve of some hundred tokens.
  * @throws BenchError `protocol` as `proveReuse`
  */
-export async function probeServer(server: V1Server, options: CallOptions): Promise<ProbedServer> {
+export async function probeServer(server: V1Server, options: CallOptions) {
   const ids = await promptIds(server, TEXT, options);
   const asIds = await takesIds(server, ids, options);
   const { names, prefixCache, missing } = await proveReuse(server, asIds, options);
@@ -81,7 +74,7 @@ export async function probeServer(server: V1Server, options: CallOptions): Promi
         ...scores.missing,
         ...Object.fromEntries(states.map((name) => [name, NO_STATES])),
       },
-    },
+    } satisfies Omit<EngineCapabilities, 'sessions'>,
   };
 }
 
@@ -125,12 +118,7 @@ async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions
  * and in which blocks it is cached, the third whether names are isolated, the last whether the cache keeps several prompts. Counts in
  * the answers must add up to the server's counters.
  */
-async function tryNames(
-  server: V1Server,
-  asIds: boolean,
-  names: CacheNames,
-  options: CallOptions,
-): Promise<Record<'first' | 'repeated' | 'otherName' | 'firstName', Counts>> {
+async function tryNames(server: V1Server, asIds: boolean, names: CacheNames, options: CallOptions) {
   const { connection } = server;
   const ledger = await openPromptTokenLedger(connection, options);
   const sender = new PromptSender(server, asIds, ledger);
