@@ -19,6 +19,13 @@ function answered(name: string, of: (turn: AnsweredResult) => TurnValue): TurnCo
   return { name, of: (turn) => (turn.state === 'answered' ? of(turn) : null) };
 }
 
+function answeredFields<Name extends string>(
+  names: readonly Name[],
+  of: (turn: AnsweredResult) => Readonly<Record<Name, TurnValue>>,
+): TurnColumn[] {
+  return names.map((name) => answered(name, (turn) => of(turn)[name]));
+}
+
 /** All columns in order. Columns of metrics are named like the metric. */
 export const turnColumns: readonly TurnColumn[] = [
   { name: 'run', of: (_turn, run) => run.name },
@@ -27,19 +34,13 @@ export const turnColumns: readonly TurnColumn[] = [
     name,
     of: (turn) => turn[name],
   })),
-  ...(['language', 'category', 'phrasing', 'userKind', 'relation', 'condition', 'memories', 'evidence'] as const).map(
-    (name) => answered(name, ({ item }) => item[name]),
-  ),
-  ...(['query', 'gold', 'acceptedAnswers', 'answerPrefix'] as const).map((name) =>
-    answered(name, ({ item }) => item[name]),
-  ),
+  ...answeredFields(['language', 'category', 'phrasing', 'userKind', 'relation', 'condition'], ({ item }) => item),
+  ...answeredFields(['memories', 'evidence', 'query', 'gold', 'acceptedAnswers', 'answerPrefix'], ({ item }) => item),
   answered('answer', ({ answer }) => answer.text),
   answered('cache', ({ account }) => account.cache),
   ...builtInMetrics.map((metric) => answered(metric.name, (turn) => metric.of(turn))),
-  ...(['wrongClass', 'failedStage', 'evidenceRank'] as const).map((name) =>
-    answered(name, ({ scores }) => scores[name]),
-  ),
-  ...(['retrievedMemories', 'keptMemories'] as const).map((name) => answered(name, ({ facts }) => facts[name])),
+  ...answeredFields(['wrongClass', 'failedStage', 'evidenceRank'], ({ scores }) => scores),
+  ...answeredFields(['retrievedMemories', 'keptMemories'], ({ facts }) => facts),
   answered('closed', ({ observed }) => observed.closed),
   answered('bitwiseEqual', ({ observed }) => observed.parity?.bitwiseEqual ?? null),
   answered('parityDifference', ({ observed }) => observed.parity?.largestDifference ?? null),

@@ -124,7 +124,7 @@ export function readOutcomes(lines: string, file: string): ReportedRow[] {
 
 /** Reads the outcomes of a report; old reports have them uncompressed. Null if there are none. @throws BenchError as `readOutcomes` */
 export function readReportOutcomes(folder: string): ReportedRow[] | null {
-  const [compressed, plain] = [join(folder, OUTCOMES_FILE), join(folder, 'outcomes.jsonl')];
-  if (existsSync(compressed)) return readOutcomes(readReportText(compressed), compressed);
-  return existsSync(plain) ? readOutcomes(readReportText(plain), plain) : null;
+  const files = [OUTCOMES_FILE, 'outcomes.jsonl'].map((name) => join(folder, name));
+  const file = files.find((path) => existsSync(path));
+  return file === undefined ? null : readOutcomes(readReportText(file), file);
 }
