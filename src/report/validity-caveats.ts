@@ -1,6 +1,9 @@
 import type { RunResults } from '../store/records/run-results.ts';
 import { metricsOfRun, successMetric } from '../eval/analysis/metrics/metric-selection.ts';
 
+/** What shows if the numbers of a run may be quoted. */
+type Provable = Pick<RunResults, 'run' | 'checks'> & Partial<Pick<RunResults, 'arms'>>;
+
 /** The progress of an unfinished run: `UNFINISHED: 3 of 20 users, 1234 of 2640 turns`. */
 export function progressText({ users, ofUsers, turns, ofTurns }: NonNullable<RunResults['run']['progress']>): string {
   return `UNFINISHED: ${users} of ${ofUsers} users, ${turns} of ${ofTurns} turns`;
@@ -13,10 +16,7 @@ const FLOOR_ITEMS = 20;
  * A caveat if the model answers nothing even with the right memories, so that quality cannot be compared. Without an oracle, all
  * arms that retrieve memories must answer nothing.
  */
-export function answersNothing({
-  run,
-  arms = [],
-}: Pick<RunResults, 'run'> & Partial<Pick<RunResults, 'arms'>>): string | undefined {
+export function answersNothing({ run, arms = [] }: Omit<Provable, 'checks'>): string | undefined {
   const { name, label, direction } = successMetric(metricsOfRun(run));
   const oracle = arms.filter(({ arm }) => arm === 'oracle');
   const given = oracle.length > 0 ? oracle : arms.filter(({ traits }) => traits.retrieves !== 'nothing');
@@ -29,9 +29,7 @@ export function answersNothing({
 }
 
 /** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
-export function lackOfProof(
-  results: Pick<RunResults, 'run' | 'checks'> & Partial<Pick<RunResults, 'arms'>>,
-): string | undefined {
+export function lackOfProof(results: Provable): string | undefined {
   const { run, checks } = results;
   const failed = checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
   const shard = run.settings['shard'] as string | undefined;
@@ -54,10 +52,7 @@ export function undecidedChecks({ checks }: Pick<RunResults, 'checks'>): string 
 }
 
 /** The title of a table or figure, with the reason in parentheses if its numbers must not be quoted. */
-export function titleWithProof(
-  title: string,
-  results: Pick<RunResults, 'run' | 'checks'> & Partial<Pick<RunResults, 'arms'>>,
-): string {
+export function titleWithProof(title: string, results: Provable): string {
   const lack = lackOfProof(results);
   return lack === undefined ? title : `${title} (${lack})`;
 }
