@@ -1,8 +1,8 @@
 import { countText } from '../render/format-number.ts';
 import type { ArmResults, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, findComparison, joinedArm, prefixCacheArm, primaryArm } from './find-arms-and-comparisons.ts';
-import { contrastSentences } from './category-contrast-sentences.ts';
 import { plansContrast, primaryMetric } from './metric-display.ts';
+import { contrastSentences } from './verdict-sentences.ts';
 import { qualityFinding, ratioText } from './verdict-wording.ts';
 
 /** What an arm keeps of the baseline's quality; only equality where the data plan a contrast of categories. */

@@ -1,11 +1,12 @@
 import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
-import { formatNumber } from '../render/format-number.ts';
+import { contrastName } from '../eval/analysis/summary/planned-contrast.ts';
+import { formatInterval, formatNumber, formatProbability } from '../render/format-number.ts';
+import type { Difference } from '../render/table.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, prefixCacheArm, primaryArm, findComparison } from './find-arms-and-comparisons.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
-import { categorySentences, contrastSentences } from './category-contrast-sentences.ts';
 import { qualityFinding, ratioText } from './verdict-wording.ts';
-import { findMetric, plansContrast, primaryMetric, type MetricDisplay } from './metric-display.ts';
+import { findMetric, plansContrast, primaryMetric, taskSuccessMeaning, type MetricDisplay } from './metric-display.ts';
 
 /** The verdict of a run in sentences: failed checks, savings, quality, undecided checks, and last its scope. */
 export function verdictSentences(results: RunResults): string[] {
@@ -23,6 +24,26 @@ export function verdictSentences(results: RunResults): string[] {
     ...[undecidedChecks(results)].filter((sentence) => sentence !== undefined),
     `This holds for ${run.model.name}, ${modelSize(run.model)}, on ${name}, ${scope}; ` +
       'it does not show that larger models or other domains behave alike.',
+  ];
+}
+
+const points = ({ delta, low, high }: Difference): string => formatInterval([delta * 100, low * 100, high * 100], 1);
+
+/** What the verdict says of the planned contrast: the reason if it was not measured; none if the data plan none. @param inFull adds its parts and its power */
+export function contrastSentences({ contrast }: RunResults, inFull = true): string[] {
+  if (contrast === undefined) return [];
+  const { planned, before, found } = contrast;
+  const name = `Planned contrast, ${contrastName(planned)}`;
+  if (found.state === 'absent') return [`${name}: not measured (${found.why}).`];
+  const { p, verdict, detectable, parts } = found;
+  const test = p === null ? verdict : `p ${formatProbability(p)}, ${verdict}`;
+  if (!inFull) return [`${name}: ${points(found)} points (${test}).`];
+  const models = p === null ? '' : ', without correction for several models';
+  const share = (value: number | null): string => (value === null ? '–' : formatNumber(value * 100, 1));
+  const each = parts.map((part) => `${part.category} ${points(part)}`).join(', ');
+  return [
+    `${name}: ${points(found)} points (${test}${models}; ${each}). It could show ${share(before.detectable)} points by plan, ` +
+      `${share(detectable)} with these items.`,
   ];
 }
 
@@ -117,6 +138,19 @@ function qualitySentences(results: RunResults, baseline: string): string[] {
     ];
   });
   return sentences.length === 0 || tooFew === undefined ? sentences : [...sentences, `No verdict: ${tooFew}.`];
+}
+
+/** A sentence for each arm: its differences to the baseline by category. */
+function categorySentences({ run }: RunResults, arms: readonly ArmResults[]): string[] {
+  const meaning = taskSuccessMeaning(run);
+  return arms.flatMap(({ arm, breakdown }) => {
+    const against = breakdown.flatMap(({ difference }) => difference?.against ?? [])[0];
+    if (against === undefined) return [];
+    const differences = breakdown.flatMap(({ value, difference }) =>
+      difference ? `${value} ${points(difference)}` : [],
+    );
+    return `${arm} against ${against} by category, exploratory, in points of task success (${meaning}): ${differences.join(', ')}.`;
+  });
 }
 
 /** Arms with a planned comparison that do not give the answers of the baseline bit by bit. */
