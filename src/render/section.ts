@@ -85,7 +85,6 @@ export interface Step {
   readonly state: 'passed' | 'failed' | 'unknown';
 }
 
-/** Marks of the states of steps. */
 export const stepMarks: Readonly<Record<Step['state'], string>> = { passed: '✓', failed: '✗', unknown: '·' };
 
 export interface Share {

@@ -9,7 +9,6 @@ import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, measuredScale, nameAxis, quantity, zeroRule } from './figure-parts.ts'; // prettier-ignore
 import { sizeText } from '../verdict-wording.ts';
 
-/** The finding of the planned contrast, by its verdict. */
 function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string {
   const { planned, found } = contrast;
   const [first, second] = planned.categories;

@@ -2,7 +2,7 @@ import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { TrafficEstimate } from '../tables/estimate-table.ts';
 import { type ArmsWithTraits, asLines, curveEncoding } from './arm-encoding.ts';
-import { layer, quantity } from './figure-parts.ts';
+import { fieldQuantity, layer } from './figure-parts.ts';
 
 /** The times to the first token of all turns, sorted, a curve for each arm. */
 export function estimateFigure({ trace, model, arms }: TrafficEstimate, traits: ArmsWithTraits): Figure {
@@ -11,6 +11,7 @@ export function estimateFigure({ trace, model, arms }: TrafficEstimate, traits: 
     arms.map(({ arm }) => arm),
   );
   const words = arms.map(({ arm, percentilesMs }) => `${arm} ${formatNumber(percentilesMs[50]!, 0)} ms`);
+  const axis = { grid: true, tickCount: 5, format: ',.2~r' };
   return {
     id: 'estimate',
     title: `Estimated time to first token: ${trace.name} on ${model}`,
@@ -21,15 +22,8 @@ export function estimateFigure({ trace, model, arms }: TrafficEstimate, traits: 
       width: PANEL_WIDTH,
       height: 200,
       encoding: {
-        x: { field: 'percent', ...quantity('Share of the turns, %', { domain: [0, 100] }, { tickCount: 5 }) },
-        y: {
-          field: 'ms',
-          ...quantity(
-            'Time to first token, ms',
-            { type: 'log', nice: true },
-            { grid: true, tickCount: 5, format: ',.2~r' },
-          ),
-        },
+        x: fieldQuantity('percent', 'Share of the turns, %', { domain: [0, 100] }, { tickCount: 5 }),
+        y: fieldQuantity('ms', 'Time to first token, ms', { type: 'log', nice: true }, axis),
       },
       layer: [
         { transform: asLines, mark: 'line', encoding: { color, strokeDash } },

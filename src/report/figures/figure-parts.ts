@@ -5,7 +5,7 @@ import type { Estimate } from '../../store/records/estimate.ts';
 
 export const MEANS = 'Points are means, lines their 95 % intervals.';
 
-type EstimateFields = ReturnType<typeof estimateFields>;
+export type EstimateFields = ReturnType<typeof estimateFields>;
 
 /** An estimate as fields of a data row; `scale` 100 turns shares into percentages. */
 export function estimateFields({ mean, low, high }: Pick<Estimate, 'mean' | 'low' | 'high'>, scale = 1) {
@@ -61,6 +61,11 @@ export function intervalLayer(
 
 export function quantity(title: string | null, scale: FigureSpec = {}, axis: FigureSpec = {}): FigureSpec {
   return { type: 'quantitative', scale, axis: { title, ...axis } };
+}
+
+/** A quantitative channel that shows a field of the data. */
+export function fieldQuantity(field: string, ...parts: Parameters<typeof quantity>): FigureSpec {
+  return { field, ...quantity(...parts) };
 }
 
 /** A scale around measured values, not below `floor`. Intervals beyond it are cut: those of few observations would hide the values. */

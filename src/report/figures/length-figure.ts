@@ -4,7 +4,7 @@ import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import { atFullLayers } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { categories, distinct, facets, logarithmicTicks, quantity } from './figure-parts.ts';
+import { categories, distinct, facets, fieldQuantity, logarithmicTicks } from './figure-parts.ts';
 
 const colours = { text: '#6b6f71', resident: '#8a6d00', prefix: '#268eea', blocks: '#ad420a' };
 const shapes = { text: 'circle', resident: 'square', prefix: 'triangle-up', blocks: 'diamond' };
@@ -18,22 +18,20 @@ export function lengthFigure(results: RunResults): Figure | undefined {
   const data = tiers.flatMap((panel) =>
     measured
       .filter(({ tier }) => tier === null || tier === panel)
-      .map((row) => {
-        const { tokens, way, type } = row;
-        return {
-          panel,
-          way,
-          type: type ?? 'f16',
-          line: `${way} ${type}`,
-          memoryTokens: tokens,
-          ms: quantiles(totals(row)).p50,
-        };
-      }),
+      .map((row) => ({
+        panel,
+        way: row.way,
+        type: row.type ?? 'f16',
+        line: `${row.way} ${row.type}`,
+        memoryTokens: row.tokens,
+        ms: quantiles(totals(row)).p50,
+      })),
   );
   const longest = Math.max(...measured.map(({ tokens }) => tokens));
   const words = measured
     .filter(({ tokens }) => tokens === longest)
     .map((row) => `${wayName(row)} ${formatNumber(quantiles(totals(row)).p50, 0)} ms`);
+  const lengths = { grid: true, values: distinct(measured.map(({ tokens }) => tokens)), format: ',d' };
   const ticks = logarithmicTicks(data.map(({ ms }) => ms));
   const scale = { type: 'log', domain: [ticks[0], ticks.at(-1)] };
   return {
@@ -46,18 +44,8 @@ export function lengthFigure(results: RunResults): Figure | undefined {
       width: PANEL_WIDTH,
       height: 150,
       encoding: {
-        x: {
-          field: 'memoryTokens',
-          ...quantity(
-            'Tokens of the memories',
-            { type: 'log', nice: false },
-            { grid: true, values: distinct(measured.map(({ tokens }) => tokens)), format: ',d' },
-          ),
-        },
-        y: {
-          field: 'ms',
-          ...quantity('Time to first token, ms', scale, { grid: true, values: ticks, format: ',d' }),
-        },
+        x: fieldQuantity('memoryTokens', 'Tokens of the memories', { type: 'log', nice: false }, lengths),
+        y: fieldQuantity('ms', 'Time to first token, ms', scale, { grid: true, values: ticks, format: ',d' }),
         color: categories('way', colours),
         detail: { field: 'line', type: 'nominal' },
       },

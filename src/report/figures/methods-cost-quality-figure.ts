@@ -5,7 +5,7 @@ import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { baselineMean, rankTitles } from '../tables/methods-cost-quality-tables.ts';
 import { baselineArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { methodEncoding } from './arm-encoding.ts';
-import { distinct, facets, intervalLayer, MEANS, measuredScale, quantity } from './figure-parts.ts';
+import { distinct, facets, fieldQuantity, intervalLayer, MEANS, measuredScale, quantity } from './figure-parts.ts';
 import { capitalised, listed, lossText, groupDifferences } from '../verdict-wording.ts';
 
 const ALL = 'All questions';
@@ -34,10 +34,8 @@ function methodPoints(results: RunResults, { arm: text }: ArmResults, primary: M
     if (timesQueryOnly === null) return [];
     const point = { method, arm, budget, times: timesQueryOnly.mean };
     const compared = arm === text ? same : findComparison(results, arm, text, primary.name);
-    const whole = baselineMean(
-      results,
-      results.arms.find((one) => one.arm === arm)!,
-    );
+    const own = results.arms.find((one) => one.arm === arm)!;
+    const whole = baselineMean(results, own);
     const ofAll =
       compared === undefined || whole === undefined ? [] : [{ panel: ALL, ...point, ...keptFields(whole, compared) }];
     const byPlace = byRank.flatMap(({ rank, difference }) => {
@@ -89,18 +87,10 @@ export function methodsFigure(results: RunResults): Figure | undefined {
   const panels = distinct(data.map(({ panel }) => panel));
   const { stroke, shape, fill } = methodEncoding(results, distinct(data.map(({ method }) => method)));
   const scale = { type: 'log', nice: false, padding: 12 };
-  const x = {
-    field: 'times',
-    ...quantity('Time to first token ÷ that of query-only', scale, { grid: true, tickCount: 6 }),
-  };
-  const y = quantity(
-    `${primary.title}, % of that of ${text.arm}`,
-    measuredScale(
-      data.map(({ kept: value, low, high }) => ({ value, low, high })),
-      0,
-    ),
-    { tickCount: 5 },
-  );
+  const x = fieldQuantity('times', 'Time to first token ÷ that of query-only', scale, { grid: true, tickCount: 6 });
+  const shares = data.map(({ kept: value, low, high }) => ({ value, low, high }));
+  const y = quantity(`${primary.title}, % of that of ${text.arm}`, measuredScale(shares, 0), { tickCount: 5 });
+  const kept = { ...y, field: 'kept' };
   const words = data
     .filter(({ panel }) => panel === ALL)
     .map(({ arm, kept, times }) => `${arm} ${kept.toFixed(0)} % at ${times.toFixed(2)} ×`);
@@ -116,14 +106,8 @@ export function methodsFigure(results: RunResults): Figure | undefined {
       encoding: { x, stroke },
       layer: [
         intervalLayer('y', y, { mark: { opacity: 0.25 } }),
-        {
-          mark: { type: 'line', opacity: 0.5, strokeWidth: 1 },
-          encoding: { y: { ...y, field: 'kept' }, order: { field: 'times' } },
-        },
-        {
-          mark: { type: 'point', filled: false, size: 60, strokeWidth: 1.4 },
-          encoding: { y: { ...y, field: 'kept' }, shape, fill },
-        },
+        { mark: { type: 'line', opacity: 0.5, strokeWidth: 1 }, encoding: { y: kept, order: { field: 'times' } } },
+        { mark: { type: 'point', filled: false, size: 60, strokeWidth: 1.4 }, encoding: { y: kept, shape, fill } },
       ],
     }),
   };

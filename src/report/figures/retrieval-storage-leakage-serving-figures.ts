@@ -6,7 +6,7 @@ import type { LeakMatrix, RetrievalMeasurement, ServedLoad, StorageMeasurement }
 import type { RunResults } from '../../store/records/run-results.ts';
 import { countLeaks } from '../tables/storage-leakage-serving-tables.ts';
 import { asLines, curveEncoding } from './arm-encoding.ts';
-import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
+import { categories, distinct, estimateFields, facets, fieldQuantity, intervalLayer, estimateText, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
 import { containsZero, listed, sizeText } from '../verdict-wording.ts';
 
 /** `against router (72.2 %), recall@5 is higher with salience (by 9.2 [5.6, 12.8] points), lower with tiered (…)` */
@@ -121,10 +121,7 @@ export function storageFigure(results: RunResults): Figure | undefined {
       encoding: {
         y: nameAxis('keptAs', distinct(data.map(({ keptAs }) => keptAs))),
         yOffset: { field: 'tier', type: 'nominal', sort: ['text', 'memory', 'disk'] },
-        x: {
-          field: 'bytesPerToken',
-          ...quantity('Bytes per token', scale, { grid: true, format: ',d', values }),
-        },
+        x: fieldQuantity('bytesPerToken', 'Bytes per token', scale, { grid: true, format: ',d', values }),
       },
       layer: [
         {

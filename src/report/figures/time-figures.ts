@@ -6,7 +6,7 @@ import { baselineArm, joinedArm, primaryArm, findComparison } from '../find-arms
 import { type MetricDisplay, plansContrast, primaryMetric } from '../metric-display.ts';
 import { breakEvenText } from '../verdict-sentences.ts';
 import { armEncoding, isContender } from './arm-encoding.ts';
-import { categories, distinct, estimateFields, facets, intervalLayer, estimateText, layer, logarithmicTicks, MEANS, measuredScale, quantity } from './figure-parts.ts'; // prettier-ignore
+import { categories, distinct, type EstimateFields, estimateFields, facets, intervalLayer, estimateText, layer, logarithmicTicks, MEANS, measuredScale, quantity } from './figure-parts.ts'; // prettier-ignore
 import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, ratioText } from '../verdict-wording.ts';
 
 /** Title of F1: quality and time against the baseline, of the primary arm and the joined arm, or of other arms if neither ran. */
@@ -33,10 +33,7 @@ function frontierFinding(results: RunResults, metric: MetricDisplay, values: rea
 }
 
 /** Logarithmic scale and axis around the measured times. Intervals beyond it are cut: those of few turns span decades. */
-function logarithmic(
-  times: readonly Pick<ReturnType<typeof estimateFields>, 'value' | 'low' | 'high'>[],
-  population: string,
-) {
+function logarithmic(times: readonly EstimateFields[], population: string) {
   const values = times.map(({ value }) => value);
   const lows = times.map(({ value, low }) => Math.max(low ?? value, Math.min(...values) / 2));
   const highs = times.map(({ value, high }) => Math.min(high ?? value, Math.max(...values) * 2));
