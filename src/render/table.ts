@@ -58,6 +58,11 @@ export interface ItemBlock<Item> extends Omit<Block, 'columns'> {
   readonly columns: readonly ItemColumn<Item>[];
 }
 
+/** Columns under a title. */
+export function titled<Item>(title: string, columns: readonly ItemColumn<Item>[]): ItemBlock<Item> {
+  return { title, columns };
+}
+
 type Text = string | null | undefined;
 
 export function textColumn<Item>(key: string, heading: string, value: (item: Item) => Text): ItemColumn<Item> {

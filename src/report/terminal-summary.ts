@@ -8,7 +8,7 @@ import type { Table } from '../render/table.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { renderTerminal, tableWidth } from '../render/table-terminal.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
-import { phrasingTable } from './tables/breakdown-tables.ts';
+import { breakdownTable } from './tables/breakdown-tables.ts';
 import { namesItsMetric } from './metric-display.ts';
 import { shownTables } from './tables/report-tables.ts';
 import { formatNumber } from '../render/format-number.ts';
@@ -132,7 +132,7 @@ export function renderSummary(results: RunResults, page: Terminal): string {
     answersNothing(results) === undefined
       ? [
           ...shownTables(results),
-          phrasingTable(results),
+          breakdownTable(results, ['phrasing']),
           ...comparisonsTables(results).filter(
             ({ id }) => !OVER_ALL_TURNS.test(id) && (namesItsMetric(run) || id !== GOLD_COMPARISON),
           ),

@@ -1,23 +1,19 @@
 /** Tables of arms that differ in one part: 3 (ablations), 3b (placement of blocks) and 4 (α). */
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
-import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, primaryArm, findComparison } from '../find-arms-and-comparisons.ts';
-import { timingNotes } from '../timing-notes.ts';
 import { metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
-import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './table-parts.ts';
+import { armTable, differenceToBaseline, hitRateColumn, runTable, timingNotes, withArmsNotRun } from './table-parts.ts';
 
 function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {
-  return {
-    title,
-    columns: [
-      intervalColumn('klDivergence', 'KL divergence (nats)', ({ metrics }) =>
-        qualityCell(run, estimateCell(metrics.klDivergence, 1, 2)),
-      ),
-      intervalColumn('topOneAgreement', 'same top token (%)', ({ metrics }) =>
-        qualityCell(run, estimateCell(metrics.topOneAgreement, 100)),
-      ),
-    ],
-  };
+  return titled(title, [
+    intervalColumn('klDivergence', 'KL divergence (nats)', ({ metrics }) =>
+      qualityCell(run, estimateCell(metrics.klDivergence, 1, 2)),
+    ),
+    intervalColumn('topOneAgreement', 'same top token (%)', ({ metrics }) =>
+      qualityCell(run, estimateCell(metrics.topOneAgreement, 100)),
+    ),
+  ]);
 }
 
 const evaluatedMiss = numberColumn(
@@ -37,28 +33,22 @@ function partsTable(results: RunResults, { id, title, notes }: { id: string; tit
     id,
     title,
     blocks: [
-      {
-        title: 'Quality',
-        columns: [
-          primary.column(),
-          differenceToBaseline(results, primary),
-          textColumn('verdict', 'verdict', ({ arm }) => findComparison(results, arm, baseline, primary.name)?.verdict),
-        ],
-      },
+      titled('Quality', [
+        primary.column(),
+        differenceToBaseline(results, primary),
+        textColumn('verdict', 'verdict', ({ arm }) => findComparison(results, arm, baseline, primary.name)?.verdict),
+      ]),
       nextTokenBlock(run, 'Next token against text with the same prompt'),
-      {
-        title: 'Cost',
-        columns: [
-          numberColumn(
-            'evaluated',
-            `tokens evaluated${hasHits ? ' (cache hits)' : ''}`,
-            ({ tokens }) => tokens?.evaluated,
-          ),
-          ...(hasHits ? [evaluatedMiss] : []),
-          hitRateColumn,
-          intervalColumn('ttftMs', hasHits ? 'TTFT, cache hits (ms)' : 'TTFT (ms)', ({ metrics }) => metrics.ttftMs),
-        ],
-      },
+      titled('Cost', [
+        numberColumn(
+          'evaluated',
+          `tokens evaluated${hasHits ? ' (cache hits)' : ''}`,
+          ({ tokens }) => tokens?.evaluated,
+        ),
+        ...(hasHits ? [evaluatedMiss] : []),
+        hitRateColumn,
+        intervalColumn('ttftMs', hasHits ? 'TTFT, cache hits (ms)' : 'TTFT (ms)', ({ metrics }) => metrics.ttftMs),
+      ]),
     ],
     notes,
   });
@@ -103,13 +93,10 @@ export function alphaTable(results: RunResults): Table {
     rowHeading: 'α',
     blocks: [
       { title: 'Quality', columns: quality.map((metric) => metric.column()) },
-      {
-        title: 'Fluency',
-        columns: [
-          logProbability('goldLogProbability', 'gold answer (ln p)'),
-          logProbability('freeLogProbability', 'own answer (ln p per token)'),
-        ],
-      },
+      titled('Fluency', [
+        logProbability('goldLogProbability', 'gold answer (ln p)'),
+        logProbability('freeLogProbability', 'own answer (ln p per token)'),
+      ]),
       nextTokenBlock(run, 'Next token against rag'),
     ],
     notes: ['With α = 1, dki equals rag bit by bit.', 'Own answer: the answer that the arm gave, right or wrong.'],

@@ -1,7 +1,7 @@
 /** Tables that grade answers: 1b (wrong answers by class, evidence funnel), and the verdicts of a judge. */
 import type { FunnelStage, WrongClass } from '../../store/records/turn-record.ts';
 import type { RunResults, VerdictAgreement } from '../../store/records/run-results.ts';
-import { countColumn, none, numberCell, numberColumn, type Table } from '../../render/table.ts';
+import { countColumn, none, numberCell, numberColumn, type Table, titled } from '../../render/table.ts';
 import { metricsNamed, qualityCell } from '../metric-display.ts';
 import { armTable, runTable } from './table-parts.ts';
 
@@ -49,9 +49,7 @@ export function wrongAnswersTable(results: RunResults): Table {
       'A wrong answer falls into the first class that fits: abstained; superseded, an outdated value; confused, the value ' +
         'of another memory in the prompt; near copy; fabricated, a value that was not in the prompt; off topic.',
       'An item leaves the funnel at the first stage that fails.',
-      ...(withoutEvidence === undefined
-        ? []
-        : [`${withoutEvidence} items with unknown evidence are not in the funnel.`]),
+      withoutEvidence !== undefined && `${withoutEvidence} items with unknown evidence are not in the funnel.`,
     ],
   });
 }
@@ -73,31 +71,22 @@ export function judgeTable(results: RunResults): Table | undefined {
     id: 'judge',
     title: `Answers as judged by ${judge.model}`,
     blocks: [
-      {
-        title: 'Right answers',
-        columns: [
-          ...verdicts,
-          countColumn('judged', 'judged', ({ judged }) => judged),
-          countColumn('unjudged', 'no verdict', ({ unjudged }) => unjudged),
-        ],
-      },
-      {
-        title: 'Judge and contains',
-        columns: [
-          numberColumn('agreement', 'agreement (%)', ({ agreement }) => agreement && 100 * agreement.share),
-          numberColumn('kappa', "Cohen's κ", ({ agreement }) => agreement?.kappa, 2),
-          countColumn('n', 'answers', ({ agreement }) => agreement?.n),
-        ],
-      },
+      titled('Right answers', [
+        ...verdicts,
+        countColumn('judged', 'judged', ({ judged }) => judged),
+        countColumn('unjudged', 'no verdict', ({ unjudged }) => unjudged),
+      ]),
+      titled('Judge and contains', [
+        numberColumn('agreement', 'agreement (%)', ({ agreement }) => agreement && 100 * agreement.share),
+        numberColumn('kappa', "Cohen's κ", ({ agreement }) => agreement?.kappa, 2),
+        countColumn('n', 'answers', ({ agreement }) => agreement?.n),
+      ]),
     ],
     notes: [
       'Over answerable items; means leave out answers without a verdict. A judge can be wrong, and an answer can talk it into a verdict: see docs/metrics.md.',
       `${judge.asked} answers were sent to the judge, ${judge.known} verdicts were reused. Its prompt, at temperature 0: ${judge.prompt.replaceAll(/\s+/g, ' ')}`,
-      ...(judge.rubricPrompt === undefined
-        ? []
-        : [
-            `rubric: mean grade, 0, ½ or 1, of the points of an answer. Its prompt: ${judge.rubricPrompt.replaceAll(/\s+/g, ' ')}`,
-          ]),
+      judge.rubricPrompt !== undefined &&
+        `rubric: mean grade, 0, ½ or 1, of the points of an answer. Its prompt: ${judge.rubricPrompt.replaceAll(/\s+/g, ' ')}`,
     ],
   });
 }

@@ -2,10 +2,9 @@ import { type Comparison, type CostName, costNames, type RunResults } from '../.
 import { formatProbability, ratioDigits, ratioOf } from '../../render/format-number.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../find-arms-and-comparisons.ts';
-import { timingNotes } from '../timing-notes.ts';
 import { findMetric, type MetricDisplay, plansContrast } from '../metric-display.ts';
 import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';
-import { runTable } from './table-parts.ts';
+import { runTable, timingNotes } from './table-parts.ts';
 
 export function probabilityCell(p: number | null): Cell {
   return p === null ? none : textCell(formatProbability(p));
@@ -56,7 +55,7 @@ function qualityTable(results: RunResults, quality: MetricDisplay, compared: rea
     columns: [difference, verdictColumn, ...(isTested ? testColumns(true) : []), ...(isBinary ? mcnemarColumns : [])],
     counts: isTested ? [detectable] : [],
     notes: [
-      ...(plansContrast(results.run) ? ['Over all categories together; table 1c has each.'] : []),
+      plansContrast(results.run) && 'Over all categories together; table 1c has each.',
       ...(isTested
         ? [
             testNote(results),
@@ -65,7 +64,7 @@ function qualityTable(results: RunResults, quality: MetricDisplay, compared: rea
             'are called kept with 80 % power.',
           ]
         : []),
-      ...(isBinary ? ["McNemar's test takes items as independent, where p takes users; no verdict reads it."] : []),
+      isBinary && "McNemar's test takes items as independent, where p takes users; no verdict reads it.",
     ],
   });
 }
@@ -91,10 +90,9 @@ function costTable(results: RunResults, cost: CostName, compared: readonly Compa
     ],
     counts: [],
     notes: [
-      ...(isTime
-        ? ['a and b are geometric means over the same turns; their ratio is a ÷ b.', ...timingNotes(results.run)]
-        : []),
-      ...(isTested ? [testNote(results)] : []),
+      isTime && 'a and b are geometric means over the same turns; their ratio is a ÷ b.',
+      ...(isTime ? timingNotes(results.run) : []),
+      isTested && testNote(results),
     ],
   });
 }
@@ -113,7 +111,7 @@ interface PairsTable {
   readonly title: string;
   readonly columns: readonly ItemColumn<Comparison>[];
   readonly counts: readonly ItemColumn<Comparison>[];
-  readonly notes: readonly string[];
+  readonly notes: readonly (string | false)[];
 }
 
 function pairsTable(results: RunResults, compared: readonly Comparison[], table: PairsTable): Table {
@@ -124,7 +122,7 @@ function pairsTable(results: RunResults, compared: readonly Comparison[], table:
     title: `Paired by item: ${table.title}`,
     rowHeading: 'a vs b',
     blocks: [{ columns: table.columns }, { title: 'Items by a vs b', columns: [...countColumns, ...table.counts] }],
-    notes: [...table.notes, ...(tooFew === undefined ? [] : [`No verdict: ${tooFew}.`])],
+    notes: [...table.notes, tooFew !== undefined && `No verdict: ${tooFew}.`],
   });
 }
 

@@ -2,10 +2,9 @@ import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { untestedMetrics } from '../../eval/analysis/metrics/built-in-metrics.ts';
 import { answersControlItems } from '../../eval/analysis/planned-sample.ts';
-import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../find-arms-and-comparisons.ts';
-import { timingNotes } from '../timing-notes.ts';
 import {
   metricsNamed,
   namesItsMetric,
@@ -15,7 +14,7 @@ import {
   type MetricDisplay,
 } from '../metric-display.ts';
 import { intervalUnit } from '../verdict-sentences.ts';
-import { armTable, hitRateColumn } from './table-parts.ts';
+import { armTable, hitRateColumn, timingNotes } from './table-parts.ts';
 import { fieldValues, findPart, supersededNote } from './breakdown-tables.ts';
 
 type ArmBlock = ItemBlock<ArmResults>;
@@ -33,7 +32,6 @@ export function armResultsTable(results: RunResults): Table {
   const counts =
     run.unknownQuality === null ? `${answerable} answerable and ${absent} absent items` : `${run.dataset.items} items`;
   const isKnown = (name: string): boolean => arms.some(({ metrics }) => (metrics[name] ?? null) !== null);
-  const hasSuperseded = isKnown('superseded');
   const hasFidelity = namesItsMetric(run) && arms.some((arm) => arm.fidelity !== undefined);
   return armTable(results, {
     id: 'table-1',
@@ -59,13 +57,10 @@ export function armResultsTable(results: RunResults): Table {
       primary.declared.ofAbsent
         ? `${primary.title} and task success are over all items, abstention over absent ones.`
         : `${primary.title} is over answerable items, abstention over absent ones, task success over both.`,
-      ...(absent === 0
-        ? []
-        : [
-            `Task success counts a declined absent item as right: an arm that declines every question has ${ofDeclining} %.`,
-          ]),
-      ...(hasSuperseded ? [supersededNote] : []),
-      ...(plansContrast(run) ? ['Quality here is over all categories together; table 1c has each.'] : []),
+      absent > 0 &&
+        `Task success counts a declined absent item as right: an arm that declines every question has ${ofDeclining} %.`,
+      isKnown('superseded') && supersededNote,
+      plansContrast(run) && 'Quality here is over all categories together; table 1c has each.',
       ...fewerItemsNotes(results),
       cacheHitsNote(arms),
       'A turn without memories is a bypass. p95 needs 100 turns.',
@@ -77,67 +72,52 @@ export function armResultsTable(results: RunResults): Table {
 function tokensBlock(arms: readonly ArmResults[]): ArmBlock {
   const sharesPositions = ({ hitRate, tokens }: ArmResults): boolean =>
     hitRate !== null && tokens !== null && tokens.positions < tokens.prompt + tokens.kvResident;
-  return {
-    title: 'Tokens per turn (mean)',
-    columns: [
-      numberColumn('promptTokens', 'prompt', (arm) => arm.tokens?.prompt),
-      numberColumn('kvResidentTokens', 'resident KV', (arm) => arm.tokens?.kvResident),
-      numberColumn('evaluatedTokens', 'evaluated (cache hits)', (arm) => arm.tokens?.evaluated),
-      numberColumn('generatedTokens', 'generated', (arm) => arm.tokens?.generated),
-      numberColumn('evaluatedTokensMiss', 'evaluated (cache misses)', (arm) => arm.costMiss?.tokens.evaluated),
-      numberColumn('evaluatedTokensAll', 'evaluated (all turns)', (arm) => arm.costAll?.tokens.evaluated),
-      ...(arms.some(sharesPositions)
-        ? [
-            numberColumn<ArmResults>('positions', 'positions', (arm) =>
-              sharesPositions(arm) ? arm.tokens?.positions : null,
-            ),
-          ]
-        : []),
-    ],
-  };
+  const positions = numberColumn('positions', 'positions', (arm: ArmResults) =>
+    sharesPositions(arm) ? arm.tokens?.positions : null,
+  );
+  return titled('Tokens per turn (mean)', [
+    numberColumn('promptTokens', 'prompt', (arm) => arm.tokens?.prompt),
+    numberColumn('kvResidentTokens', 'resident KV', (arm) => arm.tokens?.kvResident),
+    numberColumn('evaluatedTokens', 'evaluated (cache hits)', (arm) => arm.tokens?.evaluated),
+    numberColumn('generatedTokens', 'generated', (arm) => arm.tokens?.generated),
+    numberColumn('evaluatedTokensMiss', 'evaluated (cache misses)', (arm) => arm.costMiss?.tokens.evaluated),
+    numberColumn('evaluatedTokensAll', 'evaluated (all turns)', (arm) => arm.costAll?.tokens.evaluated),
+    ...(arms.some(sharesPositions) ? [positions] : []),
+  ]);
 }
 
-const timeBlock: ArmBlock = {
-  title: 'Time to first token (TTFT)',
-  columns: [
-    intervalColumn('ttftMs', 'cache hits (ms)', ({ metrics }) => metrics.ttftMs),
-    numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics: { ttftMs } }) => (ttftMs?.n === 1 ? null : ttftMs?.p50)),
-    numberColumn('ttftP95Ms', 'p95 (ms)', ({ metrics }) => metrics.ttftMs?.p95),
-    intervalColumn('ttftMissMs', 'cache misses (ms)', ({ costMiss }) => costMiss?.ttftMs),
-    intervalColumn('ttftAllMs', 'all turns (ms)', ({ costAll }) => costAll?.ttftMs),
-  ],
-};
+const timeBlock: ArmBlock = titled('Time to first token (TTFT)', [
+  intervalColumn('ttftMs', 'cache hits (ms)', ({ metrics }) => metrics.ttftMs),
+  numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics: { ttftMs } }) => (ttftMs?.n === 1 ? null : ttftMs?.p50)),
+  numberColumn('ttftP95Ms', 'p95 (ms)', ({ metrics }) => metrics.ttftMs?.p95),
+  intervalColumn('ttftMissMs', 'cache misses (ms)', ({ costMiss }) => costMiss?.ttftMs),
+  intervalColumn('ttftAllMs', 'all turns (ms)', ({ costAll }) => costAll?.ttftMs),
+]);
 
 /** Turns by the arm's own cache; none for an arm that stores no KV, for which older runs have those of the primary arm. */
 const ownTurns = (key: string, kind: keyof ArmResults['turns']) =>
   countColumn<ArmResults>(key, `own ${key}`, ({ hitRate, turns }) => (hitRate === null ? null : turns[kind]));
 
-const turnsBlock: ArmBlock = {
-  title: 'Turns',
-  columns: [
-    ownTurns('hits', 'hit'),
-    ownTurns('misses', 'miss'),
-    ownTurns('bypasses', 'bypass'),
-    hitRateColumn,
-    countColumn('errors', 'errors', ({ errors }) => errors),
-  ],
-};
+const turnsBlock: ArmBlock = titled('Turns', [
+  ownTurns('hits', 'hit'),
+  ownTurns('misses', 'miss'),
+  ownTurns('bypasses', 'bypass'),
+  hitRateColumn,
+  countColumn('errors', 'errors', ({ errors }) => errors),
+]);
 
 /** How close an arm is to text: probability of the gold answer, share of equal answers, and flips in both directions. */
 export function fidelityBlock({ run, comparisons }: RunResults): ArmBlock {
   const [gold, kl] = metricsNamed(run, 'goldLogProb', 'goldKl') as [MetricDisplay, MetricDisplay];
   const againstText = ({ arm }: ArmResults) => comparisons.find((one) => one.metric === gold.name && one.a === arm);
-  return {
-    title: 'Fidelity to the text of RAG',
-    columns: [
-      { ...gold.column<ArmResults>(), heading: `${gold.label} (${gold.unit} per token)` },
-      gold.differenceColumn('goldDifference', 'Δ vs RAG', againstText),
-      kl.column(),
-      intervalColumn('sameAnswer', 'same answer (%)', ({ fidelity }) => fidelity?.sameAnswer, 100),
-      countColumn('lost', 'right → wrong', ({ fidelity }) => fidelity?.lost),
-      countColumn('won', 'wrong → right', ({ fidelity }) => fidelity?.won),
-    ],
-  };
+  return titled('Fidelity to the text of RAG', [
+    { ...gold.column<ArmResults>(), heading: `${gold.label} (${gold.unit} per token)` },
+    gold.differenceColumn('goldDifference', 'Δ vs RAG', againstText),
+    kl.column(),
+    intervalColumn('sameAnswer', 'same answer (%)', ({ fidelity }) => fidelity?.sameAnswer, 100),
+    countColumn('lost', 'right → wrong', ({ fidelity }) => fidelity?.lost),
+    countColumn('won', 'wrong → right', ({ fidelity }) => fidelity?.won),
+  ]);
 }
 
 function languageBlocks({ run, arms }: RunResults): ArmBlock[] {

@@ -1,9 +1,8 @@
 import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/run-results.ts';
-import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, titled } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../find-arms-and-comparisons.ts';
-import { timingNotes } from '../timing-notes.ts';
 import { findMetric, type MetricDisplay, metricsNamed, taskSuccessMeaning } from '../metric-display.ts';
-import { armTable } from './table-parts.ts';
+import { armTable, timingNotes } from './table-parts.ts';
 
 type Field = BreakdownPart['field'];
 
@@ -23,7 +22,6 @@ export function findPart({ breakdown }: ArmResults, field: Field, value: string)
   return breakdown.find((part) => part.field === field && part.value === value);
 }
 
-/** Explains columns of superseded answers. */
 export const supersededNote =
   'Superseded: the share of answers that give an outdated value and not the right one, over items whose data name one.';
 
@@ -63,11 +61,6 @@ export function breakdownTable(
   });
 }
 
-/** Task success on the phrasings that the shipped model was trained on, and on held-out ones. */
-export function phrasingTable(results: RunResults): Table {
-  return breakdownTable(results, ['phrasing']);
-}
-
 /** Table 1c: task success and ln p of the gold by category, and each arm's differences to text; undefined without comparisons by category. */
 export function categoryTable(results: RunResults): Table | undefined {
   const { run, arms } = results;
@@ -83,47 +76,42 @@ export function categoryTable(results: RunResults): Table | undefined {
     title: 'Table 1c. Exploratory: task success by category, and the difference to text',
     blocks: categories.map((category): ItemBlock<ArmResults> => {
       const part = (arm: ArmResults) => findPart(arm, 'category', category);
-      return {
-        title: `${category}, ${items(category)} items`,
-        columns: [
-          intervalColumn(`${category}:success`, `${category} (%)`, (arm) => success.cell(part(arm)?.metrics ?? {})),
-          ...supersededColumns(results, 'category', category),
-          intervalColumn(`${category}:difference`, `Δ vs ${against} (pp)`, (arm) => part(arm)?.difference, 100),
-          ...(parts.some(({ value, goldDifference }) => value === category && goldDifference !== undefined)
-            ? [
-                intervalColumn<ArmResults>(`${category}:gold`, 'gold answer (nats per token)', (arm) =>
-                  gold.cell(part(arm)?.metrics ?? {}),
-                ),
-                intervalColumn<ArmResults>(`${category}:goldDifference`, `Δ vs ${against} (nats)`, (arm) =>
-                  gold.difference(part(arm)?.goldDifference),
-                ),
-              ]
-            : []),
-        ],
-      };
+      const hasGold = parts.some(({ value, goldDifference }) => value === category && goldDifference !== undefined);
+      const goldColumns: readonly ItemColumn<ArmResults>[] = [
+        intervalColumn(`${category}:gold`, 'gold answer (nats per token)', (arm) =>
+          gold.cell(part(arm)?.metrics ?? {}),
+        ),
+        gold.differenceColumn(`${category}:goldDifference`, `Δ vs ${against}`, (arm) => part(arm)?.goldDifference),
+      ];
+      return titled(`${category}, ${items(category)} items`, [
+        intervalColumn(`${category}:success`, `${category} (%)`, (arm) => success.cell(part(arm)?.metrics ?? {})),
+        ...supersededColumns(results, 'category', category),
+        intervalColumn(`${category}:difference`, `Δ vs ${against} (pp)`, (arm) => part(arm)?.difference, 100),
+        ...(hasGold ? goldColumns : []),
+      ]);
     }),
     notes: [
-      ...(arms.some(({ metrics }) => metrics.superseded !== null) ? [supersededNote] : []),
+      arms.some(({ metrics }) => metrics.superseded !== null) && supersededNote,
       `Task success is ${taskSuccessMeaning(run)}; differences are paired by item.`,
       'Means with 95 % intervals over users. Differences are not tested, since there are many categories: there is no verdict.',
       run.dataset.plannedContrast === undefined
         ? 'The data plan no contrast between categories, so that all of this table is exploratory.'
         : 'Only the planned contrast was chosen before the run; all of this table is exploratory.',
-      ...noiseNotes(results),
+      noiseNote(results),
     ],
   });
 }
 
 /** Names the differences in ln p of the gold that are smaller than the noise of the engine. */
-function noiseNotes({ run: { logProbNoise = 0 }, arms }: RunResults): string[] {
+function noiseNote({ run: { logProbNoise = 0 }, arms }: RunResults): string | undefined {
   const below = arms.flatMap(({ arm, breakdown }) =>
     breakdown.flatMap(({ value, goldDifference }) => {
       const size = Math.abs(goldDifference?.delta ?? 0);
       return size > 0 && size <= logProbNoise ? [`${arm} on ${value}`] : [];
     }),
   );
-  if (below.length === 0) return [];
-  return [`Below the engine's noise of ${logProbNoise.toExponential(1)} nats per token: ${below.join(', ')}.`];
+  if (below.length === 0) return undefined;
+  return `Below the engine's noise of ${logProbNoise.toExponential(1)} nats per token: ${below.join(', ')}.`;
 }
 
 const retrievalKinds: Readonly<Record<RetrievalKind, string>> = {

@@ -1,6 +1,6 @@
-/** Tables with a row per condition and a column per arm: 2 (window), 6 (depth), 10 (coreference), and data of figures F2 and F3. */
-import type { ConditionResults, RunResults } from '../../store/records/run-results.ts';
-import { type Cell, estimateCell, type ItemBlock, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
+/** Tables by condition: 2 (window), 6 (depth), 10 (coreference), 17 (several turns), and data of figures F2 and F3. */
+import type { ConditionResults, MultiTurnResults, RunResults } from '../../store/records/run-results.ts';
+import { type Cell, countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, none, numberCell, numberColumn, type Table, titled } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
 import { findMetric, primaryMetric } from '../metric-display.ts';
 import { runTable } from './table-parts.ts';
@@ -15,7 +15,7 @@ interface ArmColumns {
 }
 
 /** The results of an arm under a condition; by default over all places of the evidence. */
-export function findCondition(
+function findCondition(
   { conditions }: RunResults,
   arm: string,
   condition: number,
@@ -23,6 +23,9 @@ export function findCondition(
 ): ConditionResults | undefined {
   return conditions.find((one) => one.arm === arm && one.condition === condition && one.place === place);
 }
+
+const conditionsOf = ({ conditions }: RunResults): number[] =>
+  [...new Set(conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
 
 /** `25 %` */
 export function shareLabel(condition: number): string {
@@ -36,7 +39,6 @@ function conditionTable(
   label: (condition: number) => string = String,
 ): Table {
   const bases = new Map(results.arms.map(({ arm, traits }) => [arm, traits.base]));
-  const conditions = [...new Set(results.conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
   const all = results.arms.map(({ arm }) => arm);
   const blocks = groups.map(({ title: group, unit, arms = all, cell }): ItemBlock<number> => ({
     title: group,
@@ -50,7 +52,7 @@ function conditionTable(
       },
     })),
   }));
-  return runTable(results, conditions, label, { ...table, blocks });
+  return runTable(results, conditionsOf(results), label, { ...table, blocks });
 }
 
 function qualityAndTokens({ run }: RunResults): ArmColumns[] {
@@ -147,5 +149,39 @@ export function recallScalingTable(results: RunResults): Table {
     title: 'Figure F3, data. Recall by number of memories and place of the evidence',
     rowHeading: 'memories',
     notes: ['Early, middle, late: the third of the memories, by age, that holds the evidence.'],
+  });
+}
+
+/** Table 17: right answers by turn on one context, and what each arm keeps of it; undefined for other runs. */
+export function multiTurnTable(results: RunResults): Table | undefined {
+  const { run, multiTurn } = results;
+  if (multiTurn === undefined) return undefined;
+  const primary = primaryMetric(run);
+  const turns = conditionsOf(results);
+  const byTurn = turns.map((turn): ItemColumn<MultiTurnResults> =>
+    intervalColumn(`turn ${turn}`, `turn ${turn} (${primary.unit})`, ({ arm }) =>
+      primary.cell(findCondition(results, arm, turn)?.metrics ?? {}),
+    ),
+  );
+  const change = `Δ turn ${turns.at(-1)} vs ${turns[0]}`;
+  return runTable(results, multiTurn, ({ arm }) => arm, {
+    id: 'table-17',
+    title: `Table 17. Several questions on one context: ${run.model.name}`,
+    blocks: [
+      titled(primary.title, [
+        ...byTurn,
+        primary.differenceColumn('change', change, (one: MultiTurnResults) => one.change),
+      ]),
+      titled('Memories in the prompt', [
+        countColumn('bytes', 'KV bytes', ({ promptBytes }) => promptBytes),
+        numberColumn('repaired', 'tokens repaired', ({ repairedTokens }) => repairedTokens),
+      ]),
+    ],
+    notes: [
+      'One context per user. Each turn asks for another of its memories, without the questions before it; all memories are in the prompt.',
+      'Tokens are evicted at the first turn and stay so; snapkv chooses them by the first question. KV bytes: as stored, without the header.',
+      '@repair=N joins the whole blocks of the N memories that retrieval ranks first, @repair=N:random of as many others. Table 11 tests',
+      'each rule against random tokens, and each choice of blocks against random blocks.',
+    ],
   });
 }

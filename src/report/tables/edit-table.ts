@@ -50,27 +50,19 @@ export function editTable(results: RunResults, measured: readonly EditMeasuremen
     id: 'table-15',
     title: `Table 15. Answers after a memory has changed behind its stored KV: ${results.run.model.name}`,
     rowHeading: 'way',
-    blocks: [
-      {
-        columns: [
-          ...editOutcomes.map((outcome) =>
-            intervalColumn<WayAnswers>(
-              outcome,
-              outcome === 'neither' ? 'neither (%)' : `${outcome} value (%)`,
-              (row) => share(row, ({ says }) => says === outcome),
-              100,
-            ),
-          ),
-          intervalColumn('difference', 'new: Δ vs rebuild (pp)', gain, 100),
-          numberColumn(
-            'same',
-            'same answer as rebuild (%)',
-            (row) => share(row, (one) => one.sameAsRebuilt)!.mean * 100,
-          ),
-          numberColumn('evaluated', 'tokens evaluated', evaluated),
-          countColumn('n', 'n', ({ pairs }) => pairs.length),
-        ],
-      },
+    columns: [
+      ...editOutcomes.map((outcome) =>
+        intervalColumn<WayAnswers>(
+          outcome,
+          outcome === 'neither' ? 'neither (%)' : `${outcome} value (%)`,
+          (row) => share(row, ({ says }) => says === outcome),
+          100,
+        ),
+      ),
+      intervalColumn('difference', 'new: Δ vs rebuild (pp)', gain, 100),
+      numberColumn('same', 'same answer as rebuild (%)', (row) => share(row, (one) => one.sameAsRebuilt)!.mean * 100),
+      numberColumn('evaluated', 'tokens evaluated', evaluated),
+      countColumn('n', 'n', ({ pairs }) => pairs.length),
     ],
     notes: [
       'In the retrieved memories the new value stands in the place of the old one. rebuild: all is evaluated. append: the correction as text',

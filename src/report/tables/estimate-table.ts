@@ -1,7 +1,7 @@
 import type { ArmEstimate, BreakEven } from '../../eval/run/estimate/estimate-traffic.ts';
 import type { TraceSummary } from '../../eval/run/estimate/summarise-trace.ts';
 import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
-import { countColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts';
+import { countColumn, itemRows, numberColumn, type Table, textCell, textColumn, titled } from '../../render/table.ts';
 
 /** An estimate of traffic, as `dki-bench estimate` shows it. */
 export interface TrafficEstimate {
@@ -26,36 +26,27 @@ export function estimateTable({ trace, model, arms, breakEven, assumed }: Traffi
     caption: `Estimate for ${trace.name} on ${model}`,
     rowHeading: 'arm',
     ...itemRows(arms, ({ arm }) => arm, [
-      {
-        title: 'Time to first token',
-        columns: [
-          countColumn('p50', 'p50 (ms)', median),
-          countColumn('p95', 'p95 (ms)', ({ percentilesMs }) => (trace.counts.turns < 100 ? null : percentilesMs[95])),
-          numberColumn('ratio', 'mean × rag', ({ meanMs }) => meanMs / arms[0]!.meanMs, 2),
-          numberColumn('pays', 'pays from turn', ({ arm, paysFromTurn }) =>
-            arm === 'rag' ? null : paysFromTurn === null ? textCell('never') : textCell(groupedNumber(paysFromTurn)),
-          ),
-        ],
-      },
-      {
-        title: 'Per turn',
-        columns: [
-          textColumn('reuses', 'reuses', ({ reuses }) => reuses),
-          countColumn('evaluated', 'tokens evaluated', ({ perTurn }) => perTurn.evaluated),
-          numberColumn('hits', 'hits (%)', (row) => (row.reuses === 'nothing' ? null : 100 * row.hitRate)),
-          numberColumn('memory', 'found in RAM (%)', (row) => reused(row, ofPrompt(row.perTurn.memory))),
-          numberColumn('disk', 'found on disk (%)', (row) => reused(row, ofPrompt(row.perTurn.disk))),
-        ],
-      },
-      {
-        title: 'Bytes of KV (GB)',
-        columns: [
-          numberColumn('ram', 'in RAM', (row) => reused(row, row.stored.memory.sizeBytes / GIGABYTE), 2),
-          numberColumn('onDisk', 'on disk', (row) => reused(row, row.stored.disk.sizeBytes / GIGABYTE), 2),
-          numberColumn('read', 'read', (row) => reused(row, row.readBytes / GIGABYTE), 2),
-          numberColumn('written', 'written', (row) => reused(row, row.stored.disk.writtenBytes / GIGABYTE), 2),
-        ],
-      },
+      titled('Time to first token', [
+        countColumn('p50', 'p50 (ms)', median),
+        countColumn('p95', 'p95 (ms)', ({ percentilesMs }) => (trace.counts.turns < 100 ? null : percentilesMs[95])),
+        numberColumn('ratio', 'mean × rag', ({ meanMs }) => meanMs / arms[0]!.meanMs, 2),
+        numberColumn('pays', 'pays from turn', ({ arm, paysFromTurn }) =>
+          arm === 'rag' ? null : paysFromTurn === null ? textCell('never') : textCell(groupedNumber(paysFromTurn)),
+        ),
+      ]),
+      titled('Per turn', [
+        textColumn('reuses', 'reuses', ({ reuses }) => reuses),
+        countColumn('evaluated', 'tokens evaluated', ({ perTurn }) => perTurn.evaluated),
+        numberColumn('hits', 'hits (%)', (row) => (row.reuses === 'nothing' ? null : 100 * row.hitRate)),
+        numberColumn('memory', 'found in RAM (%)', (row) => reused(row, ofPrompt(row.perTurn.memory))),
+        numberColumn('disk', 'found on disk (%)', (row) => reused(row, ofPrompt(row.perTurn.disk))),
+      ]),
+      titled('Bytes of KV (GB)', [
+        numberColumn('ram', 'in RAM', (row) => reused(row, row.stored.memory.sizeBytes / GIGABYTE), 2),
+        numberColumn('onDisk', 'on disk', (row) => reused(row, row.stored.disk.sizeBytes / GIGABYTE), 2),
+        numberColumn('read', 'read', (row) => reused(row, row.readBytes / GIGABYTE), 2),
+        numberColumn('written', 'written', (row) => reused(row, row.stored.disk.writtenBytes / GIGABYTE), 2),
+      ]),
     ]),
     notes: [
       traceText(trace),
@@ -88,21 +79,13 @@ function speedText(bytesPerSecond: number): string {
     : `${formatNumber(bytesPerSecond / GIGABYTE, 2)} GB/s`;
 }
 
-function traceText({
-  counts,
-  durationMs,
-  meanPromptTokens,
-  repeatedShare,
-  workingSetBytes,
-  idsOf,
-}: TraceSummary): string {
-  const { turns, users, conversations, segments } = counts;
-  const part = idsOf === 'prefix' ? 'block' : 'memory';
-  const parts = idsOf === 'prefix' ? 'blocks' : 'memories';
+function traceText(trace: TraceSummary): string {
+  const { turns, users, conversations, segments } = trace.counts;
+  const [part, parts] = trace.idsOf === 'prefix' ? ['block', 'blocks'] : ['memory', 'memories'];
   return [
     `${countText(turns, 'turn')} of ${countText(users, 'user')} in ${countText(conversations, 'conversation')},`,
-    `over ${formatNumber(durationMs / MS_PER_HOUR, 1)} h; ${groupedNumber(Math.round(meanPromptTokens))} tokens a prompt.`,
-    `${countText(segments, part, parts)}, together ${formatNumber(workingSetBytes / GIGABYTE, 2)} GB of KV;`,
-    `${formatNumber(100 * repeatedShare, 1)} % of those in a prompt had been in an earlier one of the user.`,
+    `over ${formatNumber(trace.durationMs / MS_PER_HOUR, 1)} h; ${groupedNumber(Math.round(trace.meanPromptTokens))} tokens a prompt.`,
+    `${countText(segments, part, parts)}, together ${formatNumber(trace.workingSetBytes / GIGABYTE, 2)} GB of KV;`,
+    `${formatNumber(100 * trace.repeatedShare, 1)} % of those in a prompt had been in an earlier one of the user.`,
   ].join(' ');
 }

@@ -1,5 +1,5 @@
 import type { ArmResults, BreakEven, RunResults } from '../../store/records/run-results.ts';
-import { intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
+import { intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, textCell, titled } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { armTable } from './table-parts.ts';
@@ -13,15 +13,12 @@ const phases = [
 ] as const;
 
 function phaseBlock(title: string, kind: 'Hit' | 'Miss'): ItemBlock<ArmResults> {
-  return {
-    title,
-    columns: [
-      intervalColumn(`ttft${kind}`, 'TTFT (ms)', (arm) => arm[`cost${kind}`]?.ttftMs),
-      ...phases.map(([phase, heading]) =>
-        numberColumn<ArmResults>(`${phase}${kind}`, `${heading} (ms)`, (arm) => arm[`cost${kind}`]?.phasesMs[phase]),
-      ),
-    ],
-  };
+  return titled(title, [
+    intervalColumn(`ttft${kind}`, 'TTFT (ms)', (arm) => arm[`cost${kind}`]?.ttftMs),
+    ...phases.map(([phase, heading]) =>
+      numberColumn<ArmResults>(`${phase}${kind}`, `${heading} (ms)`, (arm) => arm[`cost${kind}`]?.phasesMs[phase]),
+    ),
+  ]);
 }
 
 /** @param against the text arm */
@@ -53,13 +50,10 @@ export function latencyTable(results: RunResults): Table {
   // Only a primary arm defines cache hits and misses.
   const hasHits = primaryArm(results.arms) !== undefined;
   const opponents = [...new Set(results.breakEven.map(({ against }) => against))];
-  const aheadBlock: ItemBlock<ArmResults> = {
-    title: 'Built before the turns, per turn',
-    columns: [
-      numberColumn('aheadTokens', 'tokens', (arm) => arm.ahead?.tokens),
-      numberColumn('aheadMs', 'build KV (ms)', (arm) => arm.ahead?.ms),
-    ],
-  };
+  const aheadBlock: ItemBlock<ArmResults> = titled('Built before the turns, per turn', [
+    numberColumn('aheadTokens', 'tokens', (arm) => arm.ahead?.tokens),
+    numberColumn('aheadMs', 'build KV (ms)', (arm) => arm.ahead?.ms),
+  ]);
   const aheadNote = `KV that ${armsAhead.join(', ')} built when memories were added counts only in the last columns.`;
   return armTable(results, {
     id: 'table-5',
@@ -77,7 +71,7 @@ export function latencyTable(results: RunResults): Table {
         : 'Times are over all turns: without dki in the run there are no cache hits or misses.',
       'Break-even: the first turn, with unchanged memories, after which an arm has taken no more time in total than text. It is',
       'computed from means over the same turns: one miss, then hits. It may never come.',
-      ...(armsAhead.length === 0 ? [] : [aheadNote]),
+      armsAhead.length > 0 && aheadNote,
     ],
   });
 }

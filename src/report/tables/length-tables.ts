@@ -98,14 +98,10 @@ export function lengthBreakEvenTable(results: RunResults, measured: readonly Len
     id: 'table-14b',
     title: `Table 14b. Length from which stored KV reaches the first token before the text: ${results.run.model.name}`,
     rowHeading: 'way',
-    blocks: [
-      {
-        columns: [
-          textColumn('from', 'from (tokens)', ({ tokens }) => text(tokens)),
-          textColumn('low', '95 % from', ({ low }) => text(low)),
-          textColumn('high', 'to', ({ high }) => text(high)),
-        ],
-      },
+    columns: [
+      textColumn('from', 'from (tokens)', ({ tokens }) => text(tokens)),
+      textColumn('low', '95 % from', ({ low }) => text(low)),
+      textColumn('high', 'to', ({ high }) => text(high)),
     ],
     notes: [
       'Medians, interpolated between the measured lengths; intervals by resampling the repeats.',

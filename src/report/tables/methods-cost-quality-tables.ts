@@ -1,6 +1,6 @@
 /** Tables of methods: 11 (cost and quality) and 11b (by rank of the evidence). */
 import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
-import { countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, primaryArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { metricsNamed, primaryMetric, qualityCell, type MetricDisplay } from '../metric-display.ts';
 import { differenceToBaseline, runTable, withArmsNotRun } from './table-parts.ts';
@@ -124,15 +124,12 @@ export function methodsByRankTable(results: RunResults): Table | undefined {
     const items = methods.flatMap((method) => part(method)?.quality.n ?? []);
     if (items.length === 0) return [];
     return [
-      {
-        title: `${rankTitles[rank]}, ${Math.max(...items)} items`,
-        columns: [
-          intervalColumn(`${rank}:quality`, primary.heading, (method) =>
-            estimateCell(part(method)?.quality, primary.scale, primary.digits),
-          ),
-          primary.differenceColumn(`${rank}:difference`, 'Δ vs RAG', (method) => part(method)?.difference),
-        ],
-      },
+      titled(`${rankTitles[rank]}, ${Math.max(...items)} items`, [
+        intervalColumn(`${rank}:quality`, primary.heading, (method) =>
+          estimateCell(part(method)?.quality, primary.scale, primary.digits),
+        ),
+        primary.differenceColumn(`${rank}:difference`, 'Δ vs RAG', (method) => part(method)?.difference),
+      ]),
     ];
   });
   if (blocks.length === 0) return undefined;

@@ -65,17 +65,13 @@ export function claimsTable(results: RunResults): Table | undefined {
     id: 'table-13',
     title: `Table 13. Claims of papers beside measurements on ${run.dataset.name}, ${run.model.name}`,
     rowHeading: 'paper',
-    blocks: [
-      {
-        columns: [
-          sentenceColumn('claim', 'claim', (one) => one.claim),
-          textColumn('model', 'model', ({ model }) => model),
-          textColumn('data', 'data', ({ data }) => data),
-          sentenceColumn('here', 'measured here', measuredHere),
-          sentenceColumn('differs', 'why it may differ', ({ differs }) => differs),
-          textColumn('source', 'source', ({ address }) => address),
-        ],
-      },
+    columns: [
+      sentenceColumn('claim', 'claim', (one) => one.claim),
+      textColumn('model', 'model', ({ model }) => model),
+      textColumn('data', 'data', ({ data }) => data),
+      sentenceColumn('here', 'measured here', measuredHere),
+      sentenceColumn('differs', 'why it may differ', ({ differs }) => differs),
+      textColumn('source', 'source', ({ address }) => address),
     ],
     notes: [
       "Claims are the authors' numbers, against a baseline of their choice. –: not known to us.",

@@ -8,6 +8,7 @@ import {
   numberColumn,
   type Table,
   textColumn,
+  titled,
 } from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import type { MeasuredContrast } from '../../store/records/planned-contrast.ts';
@@ -38,43 +39,33 @@ export function contrastTable(runs: readonly RunResults[]): Table | undefined {
     caption: `Planned contrast, by model${lacking.length === 0 ? '' : ` (${lacking.join('; ')})`}`,
     rowHeading: 'model',
     ...itemRows(rows, label, [
-      {
-        title: 'Contrast',
-        columns: [
-          numberColumn('parameters', 'parameters (M)', ({ results: { run } }) => (run.model.parameters ?? NaN) / 1e6),
-          textColumn('data', 'data', ({ results: { run } }) => run.dataset.name),
-          intervalColumn('contrast', 'contrast (pp)', measured, 100),
-          numberColumn('p', 'p', (row) => probabilityCell(measured(row)?.p ?? null)),
-          numberColumn('pAdjusted', 'p (Holm)', ({ pAdjusted }) => probabilityCell(pAdjusted)),
-          textColumn('verdict', 'verdict', ({ contrast: { found }, verdict }) =>
-            found.state === 'absent' ? `absent: ${found.why}` : verdict,
-          ),
-        ],
-      },
-      {
-        title: 'Smallest contrast that can be shown (pp)',
-        columns: [
-          numberColumn('before', 'by plan', ({ contrast: { before } }) => before.detectable && before.detectable * 100),
-          numberColumn('after', 'by these items', (row) => (measured(row)?.detectable ?? NaN) * 100),
-        ],
-      },
-      ...PLACES.map((place, index) => ({
-        title: `Difference on the ${place} category`,
-        columns: [
+      titled('Contrast', [
+        numberColumn('parameters', 'parameters (M)', ({ results: { run } }) => (run.model.parameters ?? NaN) / 1e6),
+        textColumn('data', 'data', ({ results: { run } }) => run.dataset.name),
+        intervalColumn('contrast', 'contrast (pp)', measured, 100),
+        numberColumn('p', 'p', (row) => probabilityCell(measured(row)?.p ?? null)),
+        numberColumn('pAdjusted', 'p (Holm)', ({ pAdjusted }) => probabilityCell(pAdjusted)),
+        textColumn('verdict', 'verdict', ({ contrast: { found }, verdict }) =>
+          found.state === 'absent' ? `absent: ${found.why}` : verdict,
+        ),
+      ]),
+      titled('Smallest contrast that can be shown (pp)', [
+        numberColumn('before', 'by plan', ({ contrast: { before } }) => before.detectable && before.detectable * 100),
+        numberColumn('after', 'by these items', (row) => (measured(row)?.detectable ?? NaN) * 100),
+      ]),
+      ...PLACES.map((place, index) =>
+        titled(`Difference on the ${place} category`, [
           textColumn<ModelContrast>(`${place}:category`, 'category', (row) => measured(row)?.parts[index]?.category),
           intervalColumn<ModelContrast>(`${place}:difference`, 'Δ (pp)', (row) => measured(row)?.parts[index], 100),
           ...(['n', 'wins', 'losses', 'ties'] as const).map((key) =>
             countColumn<ModelContrast>(`${place}:${key}`, key, (row) => measured(row)?.parts[index]?.[key]),
           ),
-        ],
-      })),
-      {
-        title: 'Exploratory: the same contrast in ln p of the gold',
-        columns: [
-          intervalColumn('goldLogProb', 'nats per token', goldCell),
-          textColumn('noise', 'engine', (row) => (isNoise(row) ? 'below its noise' : null)),
-        ],
-      },
+        ]),
+      ),
+      titled('Exploratory: the same contrast in ln p of the gold', [
+        intervalColumn('goldLogProb', 'nats per token', goldCell),
+        textColumn('noise', 'engine', (row) => (isNoise(row) ? 'below its noise' : null)),
+      ]),
     ]),
     notes: [
       ...plans,

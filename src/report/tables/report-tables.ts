@@ -5,11 +5,10 @@ import { namesItsMetric, plansContrast } from '../metric-display.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
 import { contrastTable } from './planned-contrast-table.ts';
 import { comparisonsTables } from './arm-comparisons-tables.ts';
-import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
+import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, multiTurnTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
 import { editTable } from './edit-table.ts';
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { latencyTable } from './latency-table.ts';
-import { multiTurnTable } from './multi-turn-table.ts';
 import { lengthBreakEvenTable, lengthTable } from './length-tables.ts';
 import { leakTable, servingTable, storageTable } from './storage-leakage-serving-tables.ts';
 import { methodsByRankTable, methodsTable } from './methods-cost-quality-tables.ts';

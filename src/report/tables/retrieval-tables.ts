@@ -1,38 +1,34 @@
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { countColumn, type Difference, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, type Difference, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts'; // prettier-ignore
 import { runTable } from './table-parts.ts';
 import { probabilityCell } from './arm-comparisons-tables.ts';
 
 type RowBlock = ItemBlock<RetrievalMeasurement>;
+type Notes = readonly (string | false)[];
 
 const share = (key: keyof RetrievalMeasurement['metrics'], heading: string) =>
   intervalColumn(key, `${heading} (%)`, ({ metrics }: RetrievalMeasurement) => metrics[key], 100);
 const time = (key: 'embedding' | 'search' | 'ranking') =>
   numberColumn(key, `${key} (ms)`, ({ timingsMs }: RetrievalMeasurement) => timingsMs[key], 2);
 
-const recall: RowBlock = {
-  title: 'Recall',
-  columns: [share('recallAt1', 'recall@1'), share('recallAt5', 'recall@5'), share('recallAt10', 'recall@10')],
-};
+const recall: RowBlock = titled('Recall', [
+  share('recallAt1', 'recall@1'),
+  share('recallAt5', 'recall@5'),
+  share('recallAt10', 'recall@10'),
+]);
 const others: readonly RowBlock[] = [
   { title: 'Rank', columns: [share('mrr', 'MRR'), share('ndcgAt10', 'nDCG@10')] },
-  {
-    title: 'Recall@5 against the router',
-    columns: [
-      intervalColumn('delta', 'Δ vs router (pp)', ({ againstRouter }) => againstRouter, 100),
-      numberColumn('p', 'p', ({ againstRouter }) => probabilityCell(againstRouter?.p ?? null)),
-    ],
-  },
-  {
-    title: 'Cost',
-    columns: [
-      time('embedding'),
-      time('search'),
-      time('ranking'),
-      numberColumn('budget', 'tokens of the budget', ({ budgetTokens }) => budgetTokens?.used),
-    ],
-  },
+  titled('Recall@5 against the router', [
+    intervalColumn('delta', 'Δ vs router (pp)', ({ againstRouter }) => againstRouter, 100),
+    numberColumn('p', 'p', ({ againstRouter }) => probabilityCell(againstRouter?.p ?? null)),
+  ]),
+  titled('Cost', [
+    time('embedding'),
+    time('search'),
+    time('ranking'),
+    numberColumn('budget', 'tokens of the budget', ({ budgetTokens }) => budgetTokens?.used),
+  ]),
 ];
 
 const INTERVALS = 'Means with 95 % intervals over users; p by sign-flip over users, not adjusted.';
@@ -66,11 +62,7 @@ function strategiesTable(
   results: RunResults,
   rows: readonly RetrievalMeasurement[],
   blocks: readonly RowBlock[],
-  {
-    id,
-    title,
-    notes: [first, last],
-  }: { id: string; title: string; notes: readonly [readonly string[], readonly string[]] },
+  { notes: [first, last], ...table }: { id: string; title: string; notes: readonly [Notes, Notes] },
 ): Table {
   const ordered = [...Map.groupBy(rows, (one) => kindName(one, rows)).values()].flat();
   const embedders = new Map(
@@ -81,8 +73,7 @@ function strategiesTable(
       `"${strategy}" is the router on vectors of ${embedder}, the embedder that ships; all other strategies use ${results.run.embedder.name}.`,
   );
   return runTable(results, ordered, (one) => `${one.strategy}, ${kindName(one, rows)}`, {
-    id,
-    title,
+    ...table,
     rowHeading: 'strategy, questions',
     blocks,
     notes: [...first, ...embedderNotes, ...differenceNotes(rows), ...last],
@@ -128,15 +119,12 @@ export function datasetRetrievalTable(results: RunResults, { rows: all, datasets
       `${name}: ${n} questions of ${users} users with ${memories} memories in all; ${leftOut} items that no memory answers are left out.`,
   );
   const isGiven = rows.some(({ strategy }) => strategy === 'given');
-  const given = isGiven
-    ? ['given returns the memories that each item lists; its times are those of looking them up.']
-    : [];
   return strategiesTable(results, rows, [{ ...recall, columns: [questions, ...recall.columns] }, ...others], {
     id: 'table-7b',
     title: `Table 7b. Recall on the questions of ${datasets.map(({ name }) => name).join(' and ')}, by category`,
     notes: [
       [...first, INTERVALS],
-      [FEWER, ...given],
+      [FEWER, isGiven && 'given returns the memories that each item lists; its times are those of looking them up.'],
     ],
   });
 }

@@ -1,5 +1,5 @@
 /** Tables 16 and 16b: what caches found under traffic, played and simulated; simulated times by length and reuse. */
-import { countColumn, type ItemColumn, itemRows, numberColumn, type Table, textColumn } from '../../render/table.ts';
+import { countColumn, type ItemColumn, itemRows, numberColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
 import { groupedNumber } from '../../render/format-number.ts';
 import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
@@ -18,15 +18,11 @@ export function reuseTable(results: RunResults, { traffic, maxBytes, arms }: Reu
   return runTable(results, arms, ({ arm }) => arm, {
     id: 'table-16',
     title: `Table 16. Caches under traffic, as metered and as simulated: ${results.run.model.name}`,
-    blocks: [
-      {
-        columns: [
-          ...counts,
-          countColumn('differing', 'turns simulated otherwise', ({ differing }) => differing),
-          numberColumn('ms', 'ms per turn', ({ real }) => real.ms / turns, 1),
-          numberColumn('ratio', 'simulated ÷ real time', ({ real, simulated }) => simulated.ms / real.ms, 2),
-        ],
-      },
+    columns: [
+      ...counts,
+      countColumn('differing', 'turns simulated otherwise', ({ differing }) => differing),
+      numberColumn('ms', 'ms per turn', ({ real }) => real.ms / turns, 1),
+      numberColumn('ratio', 'simulated ÷ real time', ({ real, simulated }) => simulated.ms / real.ms, 2),
     ],
     notes: [
       `${groupedNumber(turns)} turns of ${users} users with ${memories} memories each, of which each turn retrieves ${retrieved}; ` +
@@ -64,16 +60,15 @@ function mapParts(map: ReuseMeasurement['map'], costs: string): Omit<Table, 'id'
   const arms = [...new Set(map.map(({ arm }) => arm))].filter((arm) => arm !== 'rag');
   const name = ({ memoryTokens, repeated }: MapTraffic): string =>
     `${groupedNumber(memoryTokens)} tokens, ${Math.round(repeated * 100)} % repeated`;
-  const blocks = Object.entries(mapRooms).map(([room, title]) => ({
-    title,
-    columns: [
+  const blocks = Object.entries(mapRooms).map(([room, title]) =>
+    titled(title, [
       ...arms.map((arm) =>
         numberColumn<MapTraffic>(`${room}:${arm}`, arm, ({ cells }) => timesOfText(cells, room, arm), 2),
       ),
       textColumn<MapTraffic>(`${room}:exact`, 'fastest exact', ({ cells }) => fastestArms(cells, room).exact.arm),
       textColumn<MapTraffic>(`${room}:any`, 'fastest', ({ cells }) => fastestArms(cells, room).any.arm),
-    ],
-  }));
+    ]),
+  );
   return {
     rowHeading: 'traffic',
     ...itemRows(mapTraffic(map), name, blocks),

@@ -1,7 +1,7 @@
 /** Tables 8 (storage), 9 (cross-user leakage) and 12 (serving under load). */
 import type { LeakMatrix, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/suite-measurements.ts'; // prettier-ignore
 import type { RunResults } from '../../store/records/run-results.ts';
-import { countColumn, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
+import { countColumn, numberCell, numberColumn, type Table, textCell, titled } from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import { runTable } from './table-parts.ts';
 
@@ -16,29 +16,19 @@ export function storageTable(results: RunResults, storage: readonly StorageMeasu
     title: `Table 8. Bytes of KV and of text, and time to save and load: ${results.run.model.name}`,
     rowHeading: 'stored as',
     blocks: [
-      {
-        title: 'Size',
-        columns: [
-          countColumn('tokens', 'tokens', ({ tokens }) => tokens),
-          numberColumn('bytes', 'bytes per token', ({ bytesPerToken }) => bytesPerToken),
-          numberColumn('times', '× text', timesText),
-        ],
-      },
-      {
-        title: 'Time',
-        columns: [
-          numberColumn('saveP50', 'save p50 (ms)', ({ saveMs }) => saveMs?.p50, 2),
-          numberColumn('saveP95', 'save p95 (ms)', ({ saveMs }) => saveMs?.p95, 2),
-          numberColumn('loadP50', 'load p50 (ms)', ({ loadMs }) => loadMs?.p50, 2),
-          numberColumn('loadP95', 'load p95 (ms)', ({ loadMs }) => loadMs?.p95, 2),
-          numberColumn('evaluate', 'evaluate (ms)', ({ evaluateMs }) => evaluateMs, 2),
-          numberColumn(
-            'gain',
-            'evaluate ÷ load',
-            ({ evaluateMs, loadMs }) => evaluateMs && loadMs && evaluateMs / loadMs.p50,
-          ),
-        ],
-      },
+      titled('Size', [
+        countColumn('tokens', 'tokens', ({ tokens }) => tokens),
+        numberColumn('bytes', 'bytes per token', ({ bytesPerToken }) => bytesPerToken),
+        numberColumn('times', '× text', timesText),
+      ]),
+      titled('Time', [
+        numberColumn('saveP50', 'save p50 (ms)', ({ saveMs }) => saveMs?.p50, 2),
+        numberColumn('saveP95', 'save p95 (ms)', ({ saveMs }) => saveMs?.p95, 2),
+        numberColumn('loadP50', 'load p50 (ms)', ({ loadMs }) => loadMs?.p50, 2),
+        numberColumn('loadP95', 'load p95 (ms)', ({ loadMs }) => loadMs?.p95, 2),
+        numberColumn('evaluate', 'evaluate (ms)', ({ evaluateMs }) => evaluateMs, 2),
+        numberColumn('gain', 'evaluate ÷ load', ({ evaluateMs: ms, loadMs }) => ms && loadMs && ms / loadMs.p50),
+      ]),
     ],
     notes: [
       'Disk: a state that llama.cpp writes and reads. Memory: a block; saving cuts it out of a state, and loading joins it and',
@@ -53,16 +43,12 @@ export function leakTable(results: RunResults, leaks: readonly LeakMatrix[]): Ta
   return runTable(results, leaks, ({ arm }) => arm, {
     id: 'table-9',
     title: 'Table 9. Cross-user leakage: secrets of one user in answers to another',
-    blocks: [
-      {
-        columns: [
-          countColumn('owners', 'users who got their own secret', owners),
-          countColumn('pairs', 'pairs of users', ({ users }) => users.length * (users.length - 1)),
-          countColumn('answers', 'answers', ({ users, answers }) => users.length * answers),
-          countColumn('leaks', 'leaks', countLeaks),
-          numberColumn('bound', 'upper bound (%)', ({ upperBound }) => upperBound * 100),
-        ],
-      },
+    columns: [
+      countColumn('owners', 'users who got their own secret', owners),
+      countColumn('pairs', 'pairs of users', ({ users }) => users.length * (users.length - 1)),
+      countColumn('answers', 'answers', ({ users, answers }) => users.length * answers),
+      countColumn('leaks', 'leaks', countLeaks),
+      numberColumn('bound', 'upper bound (%)', ({ upperBound }) => upperBound * 100),
     ],
     notes: [
       'Every user has a secret and is asked about it; then a user without a secret is asked the same. Upper bound: 95 %, by Clopper',
@@ -83,28 +69,22 @@ export function servingTable(results: RunResults, serving: ServingMeasurement): 
     id: 'table-12',
     title: `Table 12. ${replay === undefined ? 'TTFT under open-loop load, up to saturation' : 'TTFT under replayed traffic'}: ${results.run.model.name}`,
     blocks: [
-      {
-        title: 'Time to first token, from the planned arrival',
-        columns: [
-          numberColumn('offered', 'arrival rate (1/s)', ({ offered }) => offered, 2),
-          countColumn('p50', 'p50 (ms)', ({ ttftMs }) => ttftMs?.p50),
-          numberColumn('p95', 'p95 (ms)', ({ ttftMs, saturated }) =>
-            saturated ? textCell('saturated') : numberCell(ttftMs?.p95, 0),
-          ),
-          numberColumn('answered', 'answer rate (1/s)', ({ answered }) => answered, 2),
-        ],
-      },
-      {
-        title: 'Per turn',
-        columns: [
-          numberColumn('evaluated', 'tokens evaluated', ({ evaluatedTokens }) => evaluatedTokens),
-          numberColumn('reused', 'tokens reused', ({ reusedTokens }) => reusedTokens),
-          countColumn('moved', 'KV moved (kB)', ({ movedBytes }) => movedBytes / 1000),
-          numberColumn('hits', 'cache hits (%)', (load) => share(load.hits, load)),
-          numberColumn('same', 'same answer as rag (%)', (load) => share(load.sameAsText, load)),
-          countColumn('errors', 'errors', ({ errors }) => errors),
-        ],
-      },
+      titled('Time to first token, from the planned arrival', [
+        numberColumn('offered', 'arrival rate (1/s)', ({ offered }) => offered, 2),
+        countColumn('p50', 'p50 (ms)', ({ ttftMs }) => ttftMs?.p50),
+        numberColumn('p95', 'p95 (ms)', ({ ttftMs, saturated }) =>
+          saturated ? textCell('saturated') : numberCell(ttftMs?.p95, 0),
+        ),
+        numberColumn('answered', 'answer rate (1/s)', ({ answered }) => answered, 2),
+      ]),
+      titled('Per turn', [
+        numberColumn('evaluated', 'tokens evaluated', ({ evaluatedTokens }) => evaluatedTokens),
+        numberColumn('reused', 'tokens reused', ({ reusedTokens }) => reusedTokens),
+        countColumn('moved', 'KV moved (kB)', ({ movedBytes }) => movedBytes / 1000),
+        numberColumn('hits', 'cache hits (%)', (load) => share(load.hits, load)),
+        numberColumn('same', 'same answer as rag (%)', (load) => share(load.sameAsText, load)),
+        countColumn('errors', 'errors', ({ errors }) => errors),
+      ]),
     ],
     notes: [
       ...replayNotes(serving),

@@ -9,8 +9,11 @@ interface TableParts<Item> {
   readonly title: string;
   /** `arm` by default. */
   readonly rowHeading?: string;
-  readonly blocks: readonly ItemBlock<Item>[];
-  readonly notes?: readonly string[];
+  readonly blocks?: readonly ItemBlock<Item>[];
+  /** In place of blocks: columns without a title. */
+  readonly columns?: readonly ItemColumn<Item>[];
+  /** Those that are false or undefined are left out. */
+  readonly notes?: readonly (string | false | undefined)[];
 }
 
 /** A table of a run with one row per item; the caption says if the numbers must not be quoted. */
@@ -18,9 +21,15 @@ export function runTable<Item>(
   results: Pick<RunResults, 'run' | 'checks'>,
   items: readonly Item[],
   label: (item: Item) => string,
-  { id, title, rowHeading = 'arm', blocks, notes = [] }: TableParts<Item>,
+  { id, title, rowHeading = 'arm', columns = [], blocks = [{ columns }], notes = [] }: TableParts<Item>,
 ): Table {
-  return { id, caption: titleWithProof(title, results), rowHeading, ...itemRows(items, label, blocks), notes };
+  return {
+    id,
+    caption: titleWithProof(title, results),
+    rowHeading,
+    ...itemRows(items, label, blocks),
+    notes: notes.filter((note) => note !== false && note !== undefined),
+  };
 }
 
 export function armTable(results: RunResults, parts: TableParts<ArmResults>): Table {
@@ -37,6 +46,18 @@ export function differenceToBaseline(results: RunResults, metric: MetricDisplay)
 export const hitRateColumn: ItemColumn<ArmResults> = numberColumn('hitRate', 'hit rate (%)', ({ hitRate }) =>
   hitRate === null ? null : hitRate * 100,
 );
+
+/** Notes for times that were measured by several workers or on several kinds of machine. */
+export function timingNotes({ workers, machines = [] }: RunResults['run']): string[] {
+  const kinds = machines.map(({ cpu, cores, users }) => `${cpu}, ${cores} cores: ${users} users`).join('; ');
+  const notes = [
+    workers !== undefined &&
+      `Times were measured under load, with ${workers} workers at once: compare them only with times under the same load.`,
+    machines.length > 1 &&
+      `Turns ran on ${machines.length} kinds of machine (${kinds}); the turns of a user ran on one machine.`,
+  ];
+  return notes.filter((note) => note !== false);
+}
 
 /** Adds a row for each arm that could not run, with the reason in a column. */
 export function withArmsNotRun(table: Table, { armsNotRun }: RunResults['run'], column: string): Table {
