@@ -52,11 +52,7 @@ export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions
   }
   const sha256 = await fileChecksum(arrived);
   try {
-    if (before !== undefined && before !== sha256) {
-      const what = isFetched ? `${path} was changed since its first fetch` : `${name} differs from the first fetch`;
-      const hint = `if the new file is right, delete ${isFetched ? `${path} and ` : ''}${record}, and fetch it again`;
-      throw new BenchError('bad-data', `${what}: sha256 ${sha256}, before ${before}`, hint);
-    }
+    if (before !== undefined && before !== sha256) throw otherBytes(offer, record, { before, sha256 });
     const { users, items } = await countRecords(offer, arrived);
     if (!isFetched) renameSync(arrived, path);
     if (before === undefined) writeFileSync(record, `${sha256}\n`);
@@ -78,4 +74,14 @@ async function countRecords({ name, address }: DatasetOffer, file: string): Prom
     const message = `${address}: the file is not ${name}: ${error.message}`;
     throw new BenchError('bad-data', message, 'give another address with --address URL', error);
   }
+}
+
+function otherBytes(
+  { name, path, isFetched }: DatasetOffer,
+  record: string,
+  { before, sha256 }: { readonly before: string; readonly sha256: string },
+): BenchError {
+  const what = isFetched ? `${path} was changed since its first fetch` : `${name} differs from the first fetch`;
+  const hint = `if the new file is right, delete ${isFetched ? `${path} and ` : ''}${record}, and fetch it again`;
+  return new BenchError('bad-data', `${what}: sha256 ${sha256}, before ${before}`, hint);
 }

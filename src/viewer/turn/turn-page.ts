@@ -120,7 +120,7 @@ function* tokenIds(...turns: readonly (DisplayTurn | undefined)[]): Generator<nu
   }
 }
 
-export function reference(run: TurnPageRun, { itemId, arm, repeat, turn }: DisplayTurn): TurnRef {
+function reference(run: TurnPageRun, { itemId, arm, repeat, turn }: DisplayTurn): TurnRef {
   return { run: run.name, item: itemId, arm, repeat, turn };
 }
 
