@@ -22,9 +22,9 @@ test('reads an answer that trickles for longer than the idle time', async () => 
     const timer = setInterval(() => {
       response.write('ab');
       if (++count === 6) response.end(() => clearInterval(timer));
-    }, 60);
+    }, 300);
   });
-  using timeout = new IdleTimeout(200);
+  using timeout = new IdleTimeout(1200);
   const response = await request(server.address, {}, timeout);
   expect(retryAfterMs(response)).toBe(2000);
   expect(await readText(response, timeout)).toBe('ab'.repeat(6));
