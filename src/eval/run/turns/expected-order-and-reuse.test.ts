@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectedPrefixReuse } from '../turns/expected-order-and-reuse.ts';
+import { expectedPrefixReuse } from './expected-order-and-reuse.ts';
 
 const arm = { name: 'rag-cached' };
 

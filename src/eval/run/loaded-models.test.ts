@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../../../test/fixtures/temporary-folder.ts';
-import { readPreRetrievalConfigFile } from '../loaded-models.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
+import { readPreRetrievalConfigFile } from './loaded-models.ts';
 
 const folder = temporaryFolder();
 
