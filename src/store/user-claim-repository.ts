@@ -1,17 +1,11 @@
 import { and, asc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
+import type { PlannedUser } from './records/run-record.ts';
 import { noBooks, type UserShare, userShare } from './records/worker-result-bundle.ts';
 import { type BenchDatabase, Repository } from './database.ts';
 import { checkStoredRecord } from './check-stored-record.ts';
 import { runUsers } from './schema.ts';
 import { TurnRepository } from './turn-repository.ts';
-
-export interface PlannedUser {
-  readonly userId: string;
-  /** Place among the users of the plan, from 0. */
-  readonly position: number;
-  readonly turns: number;
-}
 
 /** In place of the worker of an unfinished user that was given back. */
 const RELEASED = '';

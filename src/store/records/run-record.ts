@@ -85,3 +85,11 @@ export const runRecord = object({
 
 /** A run as the database stores it: plan, environment, findings, status. */
 export type RunRecord = z.output<typeof runRecord>;
+
+/** A user of a run's plan. */
+export interface PlannedUser {
+  readonly userId: string;
+  /** Place among the users of the plan, from 0. */
+  readonly position: number;
+  readonly turns: number;
+}

@@ -4,7 +4,7 @@ import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import { type Dataset, type DatasetItem, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { PlannedUser } from '../../../store/user-claim-repository.ts';
+import type { PlannedUser } from '../../../store/records/run-record.ts';
 import { answersControlItems } from '../../analysis/planned-sample.ts';
 import { MIN_USERS } from '../../analysis/statistics/verdict.ts';
 
