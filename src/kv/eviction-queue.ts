@@ -115,6 +115,7 @@ export class BoundedEntries<Entry extends SizedEntry> {
     return this.#entries[Symbol.iterator]();
   }
 
+  /** Notes a use of an entry. */
   use(entry: Entry): void {
     this.#evictable.use(entry);
   }

@@ -107,6 +107,7 @@ export class MemoryKeeper {
     return ids.filter((id) => !stored.includes(id));
   }
 
+  /** Retrieves for one query, and times it. */
   async retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
     const start = performance.now();
     const { memories, summary, ...record } = await this.#parts.retriever.retrieve(query, options);
@@ -149,6 +150,7 @@ export class MemoryKeeper {
     return this.#parts.retriever.reset();
   }
 
+  /** Counts of the retriever and the embedder. */
   stats(): Readonly<Record<string, unknown>> {
     return { ...this.#parts.retriever.stats(), embeddings: this.#parts.embeddings.stats() };
   }
