@@ -65,7 +65,10 @@ export function requireCurrentSchema(client: Sqlite.Database, path: string): voi
   const known = lastForeignSchema + readMigrationFiles({ migrationsFolder: folder }).length;
   requireOurs(client, path, known);
   const version = client.pragma('user_version', { simple: true }) as number;
-  if (version === known) return requireTables(client, path);
+  if (version === known) {
+    requireTables(client, path);
+    return;
+  }
   const hint = `bring it up to date, its turns stay as they are: npm run tables -- --db ${path}`;
   throw refusal(path, `has schema ${version}, and can only be read with schema ${known}`, hint);
 }

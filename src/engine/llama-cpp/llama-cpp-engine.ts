@@ -42,7 +42,7 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
       const firstLayers = firstLayerEngines(info.model.layers ?? 0, async (layers, { queries, signal }) => {
         const first = join(states.folder.path, `first-${layers}-layers${queries === true ? '-queries' : ''}.gguf`);
         await writeFirstLayers(path, first, layers, queries);
-        const { checkpointFolder: _, ...others } = { ...request, threads: info.threads ?? 1 };
+        const { checkpointFolder: _, ...others } = { ...request, threads: info.threads };
         const { modelSha256: __, ...sameOptions } = options;
         return LlamaCppEngine.open(first, others, { ...sameOptions, signal });
       });

@@ -80,6 +80,7 @@ export interface KvParts<Store> {
   readonly keptAs: StoreType;
 }
 
+/** The KV store of one arm. */
 export interface ArmStore {
   readonly store: KvStore;
   /** `when-evicted` if no other process opens the store's folder. */
