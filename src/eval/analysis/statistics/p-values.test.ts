@@ -26,7 +26,7 @@ describe('the sign-flip test', () => {
     expect(signFlipP(paired([-1, 2, 3]), 1)).toBe(4 / 8);
   });
 
-  test('flips users, not items, and is 1 where nobody differs', () => {
+  test('flips the signs of whole users, not of single items; p is 1 if all differences are 0', () => {
     const items = [0, 1, 2, 3].flatMap((user) =>
       Array.from({ length: 25 }, () => ({ userId: `u${user}`, a: 1, b: 0 })),
     );

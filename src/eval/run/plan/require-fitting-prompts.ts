@@ -51,7 +51,7 @@ export async function requireFittingQueries(
   }
 }
 
-/** A placeholder: the tokens in front of memories do not depend on the memory. */
+/** Any memory will do: the tokens in front of memories are the same for all. */
 const MEMORY = { memoryId: 'm', content: 'x', score: 1, metadata: {} };
 
 /** Refuses an arm whose sink has more tokens than some prompt's header. @throws BenchError `bad-option` */
