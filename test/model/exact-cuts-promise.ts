@@ -5,6 +5,8 @@ import { answeredTurns } from './finished-run.ts';
 
 const arms = 'rag,rag-cached,dki,dki-resident,dki-blocks';
 
+export const weightTypes = ['f16', 'q8_0', 'q4_0', 'q4_1', 'q5_0', 'q4_k', 'q5_k', 'q6_k'];
+
 /** Runs exact arms on a model with random weights of a type: all of them must have the bits of text. */
 export async function expectExactArms(type: string, threads: number): Promise<void> {
   using folder = new TestFolder();
