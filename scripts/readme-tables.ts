@@ -144,7 +144,7 @@ const chineseReports = ['ladder/qwen2.5-coder-0.5b-zh', 'ladder/qwen2.5-coder-1.
 const REUSE = 'reuse/recall-base';
 
 /** Suite `length` on real models. */
-const lengthReports = ['length/smollm2-135m'];
+const lengthReports = ['length/smollm2-135m', 'length/qwen2.5-coder-0.5b', 'length/qwen2.5-coder-1.5b'];
 
 function categoriesTable(reports: readonly string[]): string {
   const runs = reports.map(readResults);

@@ -5,7 +5,7 @@ import { runProgram } from './program.ts';
 
 const folder = folderOfEachTest();
 
-it('draws the map of the README, and prints its numbers', async () => {
+it('draws the map of an 8B model in the pages, and prints its numbers', async () => {
   using out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const file = folder.file('map.svg');
   await runProgram(['estimate', '--map', file, '--shape', '8b', '--json']);
@@ -18,4 +18,12 @@ it('draws the map of the README, and prints its numbers', async () => {
   expect(ms('rag-cached', 'memory', 100)).toBeGreaterThan(0.8 * ms('rag', 'memory', 100));
   expect(ms('dki-blocks', 'memory', 100)).toBeLessThan(0.3 * ms('rag', 'memory', 100));
   expect(ms('rag-cached + disk', 'disk', 5)).toBeLessThan(ms('rag-cached', 'disk', 5));
+});
+
+it('draws the map of the README, from measured times and answers', async () => {
+  using _ = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const file = folder.file('map.svg');
+  const measured = ['--costs', 'reports/length/qwen2.5-coder-0.5b/results.json', '--quality', 'reports/ladder/qwen2.5-coder-0.5b']; // prettier-ignore
+  await runProgram(['estimate', '--map', file, '--shape', 'qwen2.5-0.5b', ...measured]);
+  expect(readFileSync(file, 'utf8')).toBe(readFileSync('reports/reuse/map-0.5b.svg', 'utf8'));
 });

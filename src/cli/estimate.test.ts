@@ -56,6 +56,11 @@ it.each([
     ['--map', 'm.svg', '--shape', '8b', '--ram', '1GB'],
     "option '--map <file>' cannot be used with option '--ram <size>'",
   ],
+  [
+    ['--map', 'm.svg', '--shape', '8b', '--quality', 'reports/ladder/smollm2-135m'],
+    '--quality reports/ladder/smollm2-135m: a run of smollm2-135m, and the map is of 8b',
+  ],
+  [['--map', 'm.svg', '--shape', '8b', '--quality', 'nowhere'], '--quality nowhere: no such file or folder'],
   [['--traffic', traffic], 'no model is named'],
   [['--traffic', 'user=3', '--shape', '8b'], '--traffic: user is not a field of this record: did you mean users?'],
   [['--traffic', 'users=many', '--shape', '8b'], '--traffic: users expected number, got "many"'],

@@ -7,23 +7,25 @@ import { writeText } from '../data/write-lines.ts';
 import { fileGeometry, type ModelGeometry, shapeGeometry, shapeNames } from '../engine/gguf/model-geometry.ts';
 import { resolveModelFile } from '../engine/gguf/model-file.ts';
 import { breakEven, estimateTraffic } from '../eval/run/estimate/estimate-traffic.ts';
-import { measuredCosts, writtenCosts } from '../eval/run/estimate/estimated-costs.ts';
+import { measuredCosts, SAME_MODEL, writtenCosts } from '../eval/run/estimate/estimated-costs.ts';
 import { MAP_LENGTHS, simulateMap } from '../eval/run/estimate/simulate-reuse-map.ts';
 import { summariseTrace } from '../eval/run/estimate/summarise-trace.ts';
 import type { Trace } from '../kv/traffic/trace.ts';
 import { resolveModel } from '../models/resolve-model-name.ts';
 import { pictureFile, renderFigure } from '../render/figure.ts';
 import { reuseMapFigure } from '../report/figures/reuse-figure.ts';
+import { keptQuality, type KeptQuality } from '../report/kept-quality.ts';
 import { estimatedMapTable } from '../report/tables/reuse-tables.ts';
 import { estimateFigure } from '../report/figures/estimate-figure.ts';
 import { estimateTable, type TrafficEstimate } from '../report/tables/estimate-table.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { simulatedArmNames } from '../systems/simulator/simulated-arms.ts';
 import type { SimulatedMachine } from '../systems/simulator/simulated-turn.ts';
+import { findReports, readReport } from '../viewer/open-reports.ts';
 import { type JsonFlag, withExamples } from './options.ts';
 import { printResultTables } from './output.ts';
 
-type TextFlag = 'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure' | 'map';
+type TextFlag = 'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure' | 'map' | 'quality';
 type EstimateFlags = JsonFlag &
   Readonly<Partial<Record<TextFlag | 'read' | 'copy' | 'prefill', string>> & Record<'ram' | 'disk', string>>;
 
@@ -32,6 +34,7 @@ const CONFLICTS: Readonly<Record<string, string[]>> = {
   traffic: ['trace'],
   shape: ['model'],
   costs: ['read', 'copy', 'prefill'],
+  quality: ['trace', 'traffic'],
   map: ['trace', 'traceRun', 'traceArm', 'traffic', 'figure', 'ram', 'disk'],
 };
 
@@ -59,6 +62,7 @@ export function declare(command: Command): void {
     .option('--costs <file>', 'results.json of suite length, whose times replace --read, --copy and --prefill')
     .option('--figure <file>', 'SVG to write: times to first token of all turns')
     .option('--map <file>', 'in place of traffic: SVG to write of the fastest arm by length and reuse')
+    .option('--quality <reports>', 'reports of runs, comma-separated: the map shows other than exact arms only where they keep the answers of text')
     .option('--json', 'print one JSON document')
     .addHelpText('after', help)
     .action(estimate);
@@ -69,12 +73,14 @@ export function declare(command: Command): void {
     'estimate --trace reports/dki-bench.sqlite --trace-run mine --costs reports/length/results.json --model smollm2-135m':
       'the traffic of a run, at times measured here',
     'estimate --map map.svg --shape 8b': 'the fastest arm by length and reuse of the memories',
+    'estimate --map map.svg --model smollm2-135m --costs reports/times/results.json --quality reports/answers':
+      'the same at times and with answers that were measured',
   });
 }
 
-async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise<void> {
+async function estimate({ json, figure, map, quality, ...flags }: EstimateFlags): Promise<void> {
   const geometry = await modelGeometry(flags);
-  const { costs, assumed } = chooseCosts(flags, geometry);
+  const { costs, assumed, lengths } = chooseCosts(flags, geometry);
   const bytes = (tokens: number): number => tokens * geometry.kvBytesPerToken;
   const limits = { exactCuts: 1, slidingWindowTokens: null, leastTokens: 1 };
   const kept = { limits, kvBytes: bytes, fileBytes: bytes };
@@ -83,9 +89,11 @@ async function estimate({ json, figure, map, ...flags }: EstimateFlags): Promise
     'turns never wait for each other, and retrieval and tokenising take no time',
   ];
   if (map !== undefined) {
-    const simulated = await simulateMap(MAP_LENGTHS, kept, costs);
-    await writeText(map, pictureFile(await renderFigure(reuseMapFigure(simulated, geometry.name))));
-    printResultTables(json, simulated, [estimatedMapTable(simulated, geometry.name, [...assumed, ...always])]);
+    const keeping = quality?.split(',').flatMap((path) => measuredQuality(path, geometry));
+    const simulated = await simulateMap(lengths ?? MAP_LENGTHS, kept, costs);
+    await writeText(map, pictureFile(await renderFigure(reuseMapFigure(simulated, geometry.name, keeping))));
+    const table = estimatedMapTable(simulated, geometry.name, [...assumed, ...always], keeping);
+    printResultTables(json, simulated, [table]);
     return;
   }
   const trace = await traffic(flags);
@@ -129,6 +137,17 @@ async function modelGeometry({ model, shape }: EstimateFlags): Promise<ModelGeom
   if (shape !== undefined) return shapeGeometry(shape);
   if (model === undefined) throw new BenchError('bad-option', 'no model is named', 'give --model FILE, or --shape 8b');
   return fileGeometry(await resolveModelFile(resolveModel(model, process.cwd())));
+}
+
+/** What the arms of reports keep of text's quality. @throws BenchError `bad-data` for reports of another model */
+function measuredQuality(path: string, { name, parameters }: ModelGeometry): KeptQuality[] {
+  return findReports(path, '--quality').flatMap((folder) => {
+    const results = readReport(folder);
+    const { model } = results.run;
+    if (Math.abs((model.parameters ?? 0) / parameters - 1) <= SAME_MODEL) return keptQuality(results);
+    const message = `--quality ${folder}: a run of ${model.name}, and the map is of ${name}`;
+    throw new BenchError('bad-data', message, 'name reports of the same model, or its --model');
+  });
 }
 
 /** The costs of a turn, and what they assume. */

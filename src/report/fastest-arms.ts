@@ -1,4 +1,5 @@
 import type { ReuseMeasurement } from '../store/records/suite-measurements.ts';
+import { keepsQuality, type KeptQuality } from './kept-quality.ts';
 
 type MapCell = ReuseMeasurement['map'][number];
 
@@ -27,12 +28,19 @@ export function mapTraffic(map: ReuseMeasurement['map']): MapTraffic[] {
 /** An arm is faster than those before it if it saves this share of text's time more; less lies within the error of the costs. */
 const LEAST_GAIN = 0.05;
 
-/** The fastest exact arm, and the fastest of all. */
-export function fastestArms(cells: readonly MapCell[], room: string): Readonly<Record<'exact' | 'any', MapCell>> {
+/** The fastest exact arm, and the fastest of all. @param kept if given, others count only where they keep the quality of text */
+export function fastestArms(
+  cells: readonly MapCell[],
+  room: string,
+  kept?: readonly KeptQuality[],
+): Readonly<Record<'exact' | 'any', MapCell>> {
   const here = cells.filter((cell) => cell.room === room);
   const textMs = here.find(({ arm }) => arm === 'rag')!.ms;
   const fastest = (among: readonly MapCell[]): MapCell =>
     among.reduce((best, cell) => (cell.ms < best.ms - LEAST_GAIN * textMs ? cell : best));
   const exact = here.filter(({ arm }) => EXACT.includes(arm));
-  return { exact: fastest(exact), any: fastest([...exact, ...here.filter(({ arm }) => !EXACT.includes(arm))]) };
+  const others = here.filter(({ arm, memoryTokens }) => {
+    return !EXACT.includes(arm) && (kept === undefined || keepsQuality(kept, arm, memoryTokens));
+  });
+  return { exact: fastest(exact), any: fastest([...exact, ...others]) };
 }

@@ -27,9 +27,9 @@ function reportsBelow(folder: string, depth: number): string[] {
 }
 
 /** Finds the folders of reports: all below a folder, or that of a file. @throws BenchError `not-found` */
-export function findReports(path: string): string[] {
+export function findReports(path: string, option = '--report'): string[] {
   const none = (why: string): BenchError =>
-    new BenchError('not-found', `--report ${path}: ${why}`, `name a folder with a ${resultsFile}, as a run writes it`);
+    new BenchError('not-found', `${option} ${path}: ${why}`, `name a folder with a ${resultsFile}, as a run writes it`);
   if (!existsSync(path)) throw none('no such file or folder');
   if (!statSync(path).isDirectory()) {
     const folder = dirname(path);

@@ -3,6 +3,7 @@ import { formatNumber, groupedNumber } from '../../render/format-number.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
 import { fastestArms, mapRooms, mapTraffic } from '../fastest-arms.ts';
+import { ENOUGH_KEPT, type KeptQuality, keptQualityText } from '../kept-quality.ts';
 import { categories, distinct, facets } from './figure-parts.ts';
 
 /** Light enough for dark figures on them, and apart in grey. */
@@ -26,13 +27,18 @@ export function reuseFigure({ run, measured }: RunResults): Figure | undefined {
   return map.length === 0 ? undefined : reuseMapFigure(map, run.model.name);
 }
 
-/** The fastest arm by length and reuse, among the exact ones and among all, and its time × that of text. @param model named in the key */
-export function reuseMapFigure(map: ReuseMeasurement['map'], model: string): Figure {
+/**
+ * The fastest arm by length and reuse, among the exact ones and among all, and its time × that of text.
+ * @param model named in the key
+ * @param kept if given, arms that are not exact are shown only where they keep the quality of text
+ */
+export function reuseMapFigure(map: ReuseMeasurement['map'], model: string, kept?: readonly KeptQuality[]): Figure {
+  const all = kept === undefined ? 'all arms' : `arms that keep ${ENOUGH_KEPT} %`;
   const data = mapTraffic(map).flatMap(({ memoryTokens, memories, repeated, cells }) =>
     Object.entries(mapRooms).flatMap(([room, where]) => {
-      const fastest = fastestArms(cells, room);
+      const fastest = fastestArms(cells, room, kept);
       const text = cells.find((cell) => cell.room === room && cell.arm === 'rag')!.ms;
-      return [['exact arms', fastest.exact] as const, ['all arms', fastest.any] as const].map(
+      return [['exact arms', fastest.exact] as const, [all, fastest.any] as const].map(
         ([which, { arm, ms }]) => ({
           panel: `${where}: ${which}`,
           tokens: memoryTokens,
@@ -43,17 +49,21 @@ export function reuseMapFigure(map: ReuseMeasurement['map'], model: string): Fig
       );
     }),
   );
-  const panels = Object.values(mapRooms).flatMap((where) => [`${where}: exact arms`, `${where}: all arms`]);
+  const panels = Object.values(mapRooms).flatMap((where) => [`${where}: exact arms`, `${where}: ${all}`]);
   const longest = Math.max(...data.map(({ tokens }) => tokens));
   const words = data
     .filter(({ tokens }) => tokens === longest)
     .map(({ panel, memories, arm, share }) => `${panel}, ${memories}: ${arm} ${formatNumber(share, 2)}`);
   const used = Object.fromEntries(Object.entries(colours).filter(([arm]) => data.some((row) => row.arm === arm)));
+  const others =
+    kept === undefined
+      ? 'all others may lose answers.'
+      : `others are shown where they keep ${ENOUGH_KEPT} % of its quality. Kept, in %, by ${keptQualityText(kept, Object.keys(colours))}.`;
   const axis = { grid: false, domain: false, ticks: false, labelAngle: 0 };
   return {
     id: 'reuse',
     title: 'Figure 16. The fastest arm by length and reuse of the memories, simulated',
-    key: `Simulated: ${model}. Five memories are retrieved from so many of a user; in brackets, how many of them had been before. Numbers: mean time to first token, × that of text. Exact arms have the bits of text; all others may lose answers.`,
+    key: `Simulated: ${model}. Five memories are retrieved from so many of a user; in brackets, how many of them had been before. Numbers: mean time to first token, × that of text. Exact arms have the bits of text; ${others}`,
     description: `At ${groupedNumber(longest)} tokens of memories, by memories of a user, and the share of those retrieved that had been before. ${words.join('; ')}.`,
     data,
     spec: facets('panel', panels, 2, {

@@ -43,6 +43,12 @@ const measured =
     return found === undefined ? undefined : draw(results, found);
   };
 
+/** A table of arms, which suites that only measure do not have. */
+const ofArms =
+  (draw: (results: RunResults) => Table): PaperTable['draw'] =>
+  (results) =>
+    results.arms.length === 0 ? undefined : draw(results);
+
 /** The contrast that the data plan, of all runs that are shown together. */
 const plannedContrast: PaperTable = {
   name: 'contrast',
@@ -54,12 +60,12 @@ const byCategory: PaperTable = { name: '1c', isShown: namesItsMetric, draw: cate
 
 const paperTables: readonly PaperTable[] = [
   plannedContrast,
-  { name: '1', draw: armResultsTable },
-  { name: '1b', draw: wrongAnswersTable },
+  { name: '1', draw: ofArms(armResultsTable) },
+  { name: '1b', draw: ofArms(wrongAnswersTable) },
   byCategory,
   { name: '1d', draw: byRetrievalTable },
   { name: 'judge', draw: judgeTable },
-  { name: 'breakdown', isShown: () => false, draw: (results) => breakdownTable(results) },
+  { name: 'breakdown', isShown: () => false, draw: ofArms((results) => breakdownTable(results)) },
   { name: '2', suite: 'context', draw: contextTable },
   { name: '3', suite: 'ablation', draw: ablationTable },
   { name: '3b', suite: 'placement', draw: placementTable },

@@ -4,6 +4,7 @@ import { groupedNumber } from '../../render/format-number.ts';
 import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { fastestArms, mapTraffic, type MapTraffic, mapRooms } from '../fastest-arms.ts';
+import { ENOUGH_KEPT, type KeptQuality, keptQualityText } from '../kept-quality.ts';
 import { runTable } from './table-parts.ts';
 import { titleWithProof } from '../validity-caveats.ts';
 
@@ -50,13 +51,22 @@ export function reuseMapTable(results: RunResults, { map, costsUpTo }: ReuseMeas
 }
 
 /** The map of a machine with assumed costs, as `dki-bench estimate` shows it. */
-export function estimatedMapTable(map: ReuseMeasurement['map'], model: string, assumed: readonly string[]): Table {
-  return { id: 'map', caption: `${MAP_TITLE}: ${model}`, ...mapParts(map, `Assumed: ${assumed.join('; ')}.`) };
+export function estimatedMapTable(
+  map: ReuseMeasurement['map'],
+  model: string,
+  assumed: readonly string[],
+  kept?: readonly KeptQuality[],
+): Table {
+  return { id: 'map', caption: `${MAP_TITLE}: ${model}`, ...mapParts(map, `Assumed: ${assumed.join('; ')}.`, kept) };
 }
 
 const MAP_TITLE = 'Simulated time to first token by length and reuse of the memories, × text';
 
-function mapParts(map: ReuseMeasurement['map'], costs: string): Omit<Table, 'id' | 'caption'> {
+function mapParts(
+  map: ReuseMeasurement['map'],
+  costs: string,
+  kept?: readonly KeptQuality[],
+): Omit<Table, 'id' | 'caption'> {
   const arms = [...new Set(map.map(({ arm }) => arm))].filter((arm) => arm !== 'rag');
   const name = ({ memoryTokens, repeated }: MapTraffic): string =>
     `${groupedNumber(memoryTokens)} tokens, ${Math.round(repeated * 100)} % repeated`;
@@ -66,7 +76,7 @@ function mapParts(map: ReuseMeasurement['map'], costs: string): Omit<Table, 'id'
         numberColumn<MapTraffic>(`${room}:${arm}`, arm, ({ cells }) => timesOfText(cells, room, arm), 2),
       ),
       textColumn<MapTraffic>(`${room}:exact`, 'fastest exact', ({ cells }) => fastestArms(cells, room).exact.arm),
-      textColumn<MapTraffic>(`${room}:any`, 'fastest', ({ cells }) => fastestArms(cells, room).any.arm),
+      textColumn<MapTraffic>(`${room}:any`, 'fastest', ({ cells }) => fastestArms(cells, room, kept).any.arm),
     ]),
   );
   return {
@@ -75,6 +85,11 @@ function mapParts(map: ReuseMeasurement['map'], costs: string): Omit<Table, 'id'
     notes: [
       'Means of 2,000 turns of 20 users; five memories are retrieved, popular ones more often (Zipf, exponent 1), in order of creation.',
       'Fastest: an arm must save 5 % of text’s time more than those in columns before it. Exact: rag, rag-cached, rag-cached + disk and dki, which have the bits of text. Blocks lose answers, and @order=stable shows text in another order.',
+      ...(kept === undefined
+        ? []
+        : [
+            `An arm that is not exact is the fastest only where a run measured that it keeps ${ENOUGH_KEPT} % of text’s quality. Kept, in %, by ${keptQualityText(kept, arms)}.`,
+          ]),
       costs,
     ],
   };

@@ -10,6 +10,8 @@ import { lengthFrame } from '../measure/measure-length.ts';
 export interface StatedCosts {
   readonly costs: AccessCosts;
   readonly assumed: readonly string[];
+  /** Tokens of memories at which they were measured. */
+  readonly lengths?: readonly number[];
 }
 
 /** Operations per second: a third of the peak of an NVIDIA A100 in f16. */
@@ -49,8 +51,8 @@ const lengthResults = z.object({
   measured: z.object({ length: measured.unwrap().shape.length.unwrap().unwrap() }),
 });
 
-/** Largest relative difference in bytes of KV per token between two descriptions of the same model. */
-const SAME_MODEL = 0.1;
+/** Largest relative difference between two descriptions of the same model, in bytes of KV per token or parameters. */
+export const SAME_MODEL = 0.1;
 
 /**
  * The costs that suite `length` measured.
@@ -81,6 +83,7 @@ export function measuredCosts(file: string, { name, kvBytesPerToken }: ModelGeom
   }
   return {
     costs: costsOfLengths(length, lengthFrame),
+    lengths,
     assumed: [
       `times as run ${run.name} measured them with ${run.model.name} at ${Math.min(...lengths)} to ${Math.max(...lengths)} tokens, and in a line beyond`,
     ],
