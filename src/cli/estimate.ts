@@ -25,7 +25,8 @@ import { findReports, readReport } from '../viewer/open-reports.ts';
 import { type JsonFlag, withExamples } from './options.ts';
 import { printResultTables } from './output.ts';
 
-type TextFlag = 'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure' | 'map' | 'quality';
+type TextFlag =
+  'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure' | 'map' | 'quality';
 type EstimateFlags = JsonFlag &
   Readonly<Partial<Record<TextFlag | 'read' | 'copy' | 'prefill', string>> & Record<'ram' | 'disk', string>>;
 
@@ -62,7 +63,10 @@ export function declare(command: Command): void {
     .option('--costs <file>', 'results.json of suite length, whose times replace --read, --copy and --prefill')
     .option('--figure <file>', 'SVG to write: times to first token of all turns')
     .option('--map <file>', 'in place of traffic: SVG to write of the fastest arm by length and reuse')
-    .option('--quality <reports>', 'reports of runs, comma-separated: the map shows other than exact arms only where they keep the answers of text')
+    .option(
+      '--quality <reports>',
+      'reports of runs, comma-separated: the map shows other than exact arms only where they keep the answers of text',
+    )
     .option('--json', 'print one JSON document')
     .addHelpText('after', help)
     .action(estimate);

@@ -27,7 +27,14 @@ it('takes from a run what each arm keeps of the quality of text, in prompts of i
 });
 
 it('shows an arm that is fast as the fastest only where it keeps quality', () => {
-  const cell = { room: 'memory', memoryTokens: 1000, memories: 5, repeated: 0.5, evaluatedTokens: 1, hitRate: 0 } as const;
+  const cell = {
+    room: 'memory',
+    memoryTokens: 1000,
+    memories: 5,
+    repeated: 0.5,
+    evaluatedTokens: 1,
+    hitRate: 0,
+  } as const;
   const cells = [{ ...cell, arm: 'rag', ms: 10 }, { ...cell, arm: 'rag-cached', ms: 8 }, { ...cell, arm: 'dki-blocks', ms: 1 }]; // prettier-ignore
   const any = (...percents: readonly number[]) =>
     fastestArms(cells, 'memory', percents.map((percent) => ({ ...measured, arm: 'dki-blocks', percent }))).any.arm; // prettier-ignore

@@ -38,15 +38,13 @@ export function reuseMapFigure(map: ReuseMeasurement['map'], model: string, kept
     Object.entries(mapRooms).flatMap(([room, where]) => {
       const fastest = fastestArms(cells, room, kept);
       const text = cells.find((cell) => cell.room === room && cell.arm === 'rag')!.ms;
-      return [['exact arms', fastest.exact] as const, [all, fastest.any] as const].map(
-        ([which, { arm, ms }]) => ({
-          panel: `${where}: ${which}`,
-          tokens: memoryTokens,
-          memories: `${groupedNumber(memories)} (${Math.round(repeated * 100)} %)`,
-          arm,
-          share: ms / text,
-        }),
-      );
+      return [['exact arms', fastest.exact] as const, [all, fastest.any] as const].map(([which, { arm, ms }]) => ({
+        panel: `${where}: ${which}`,
+        tokens: memoryTokens,
+        memories: `${groupedNumber(memories)} (${Math.round(repeated * 100)} %)`,
+        arm,
+        share: ms / text,
+      }));
     }),
   );
   const panels = Object.values(mapRooms).flatMap((where) => [`${where}: exact arms`, `${where}: ${all}`]);
