@@ -1,4 +1,4 @@
-import { linearRegression, median } from 'simple-statistics';
+import { linearRegression, mean, median } from 'simple-statistics';
 import { atFullLayers, type LengthMeasurement, type LengthStep } from '../../store/records/suite-measurements.ts';
 import type { TurnAccess } from './simulated-turn.ts';
 
@@ -69,10 +69,13 @@ function stepsMs({ repeats }: LengthMeasurement, steps: readonly LengthStep[]): 
   return median(repeats.map(({ steps: ms }) => steps.reduce((sum, step) => sum + ms[step], 0)));
 }
 
-/** The line through points, or through the origin if its fixed part would be negative; no cost is below 0. */
-function fit(points: [number, number][]): LinearCost {
-  const { m, b } = linearRegression(points);
-  if (b >= 0 && m >= 0) return { fixed: b, each: m };
-  const squares = points.reduce((sum, [x]) => sum + x * x, 0);
-  return { fixed: 0, each: Math.max(0, points.reduce((sum, [x, y]) => sum + x * y, 0) / squares) };
+/**
+ * The line through points, or through the origin if its fixed part would be negative; no cost is below 0. Relative errors count,
+ * so that short prompts are met as well as long ones.
+ */
+function fit(points: readonly [number, number][]): LinearCost {
+  const perUnit = points.map(([x, y]) => [1 / x, y / x]);
+  const { m: fixed, b: each } = linearRegression(perUnit);
+  if (fixed >= 0 && each >= 0) return { fixed, each };
+  return { fixed: 0, each: Math.max(0, mean(perUnit.map(([, y]) => y!))) };
 }
