@@ -19,7 +19,7 @@ it('knows that exact KV and a prefix cache have the answers of text in the same 
 
 it('takes from a run what each arm keeps of the quality of text, in prompts of its length', () => {
   const kept = keptQuality(runResults);
-  expect(kept.find(({ arm }) => arm === 'rag')).toMatchObject({ percent: 100, promptTokens: 180.25, n: 400 });
+  expect(kept.find(({ arm }) => arm === 'rag')).toMatchObject({ percent: 100, promptTokens: 180.25, n: 320 });
   expect(new Set(kept.map(({ arm }) => arm)).size).toBe(kept.length);
   expect(keptQualityText([{ ...measured, arm: 'dki-blocks', percent: 95.55 }], ['dki', 'dki-blocks'])).toBe(
     'run r, 1,000 tokens, n = 100: dki-blocks 95.5',

@@ -2,6 +2,7 @@
 import { groupedNumber } from '../render/format-number.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { baselineArm } from './find-arms-and-comparisons.ts';
+import { primaryMetric } from './metric-display.ts';
 import { keptShare } from './tables/methods-cost-quality-tables.ts';
 
 /** The primary metric of an arm in % of text's, in prompts of so many tokens on average. */
@@ -10,7 +11,7 @@ export interface KeptQuality {
   readonly arm: string;
   readonly promptTokens: number;
   readonly percent: number;
-  /** Answers. */
+  /** Questions that the metric judges. */
   readonly n: number;
 }
 
@@ -22,11 +23,13 @@ const NEAR = 2;
 export function keptQuality(results: RunResults): KeptQuality[] {
   const promptTokens = baselineArm(results.arms)?.tokens?.prompt;
   if (promptTokens === undefined) return [];
-  const byAnswers = Map.groupBy(results.arms, ({ arm }) => answersOf(arm));
+  const { run, arms } = results;
+  const byAnswers = Map.groupBy(arms, ({ arm }) => answersOf(arm));
   return [...byAnswers].flatMap(([arm, [measured]]) => {
     const percent = keptShare(results, measured!);
-    const { name } = results.run;
-    return percent === undefined ? [] : [{ run: name, arm, promptTokens, percent, n: measured!.n }];
+    if (percent === undefined) return [];
+    const { n } = primaryMetric(run).of(measured!.metrics)!;
+    return [{ run: run.name, arm, promptTokens, percent, n }];
   });
 }
 
