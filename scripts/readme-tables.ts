@@ -2,7 +2,7 @@
  * Draws the tables of the README and of pages in `docs`, and the README's figure of the ladder, from the reports in the repository:
  * `npx tsx scripts/readme-tables.ts`. Each table is between two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
  */
-import { type Cell, itemRows, numberColumn, textColumn } from '../src/render/table.ts';
+import { type Cell, itemRows, numberColumn } from '../src/render/table.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,13 +10,12 @@ import { format, resolveConfig } from 'prettier';
 import { BenchError } from '../src/base/bench-error.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { type ArmResults, type RunResults, runResults } from '../src/store/records/run-results.ts';
-import { lengthBreakEvens, totals, wayName } from '../src/eval/analysis/summary/length-break-even.ts';
+import { totals, wayName } from '../src/eval/analysis/summary/length-break-even.ts';
 import { quantiles } from '../src/eval/analysis/statistics/estimate-mean.ts';
 import { groupedNumber } from '../src/render/format-number.ts';
 import { atFullLayers, editOutcomes } from '../src/store/records/suite-measurements.ts';
 import { editTable } from '../src/report/tables/edit-table.ts';
 import { reuseTable } from '../src/report/tables/reuse-tables.ts';
-import { lengthText } from '../src/report/tables/length-tables.ts';
 import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/table-markdown.ts';
 import { ablationTable } from '../src/report/tables/ablation-tables.ts';
@@ -82,32 +81,21 @@ function qualityTable(pair: Pair): string {
   ]);
 }
 
-/** For KV in f16, by way and tier: the length from which it is faster than the text, and its time at the longest length, for each model. */
+/** For KV in f16, by way and tier: its time at the longest length, × that of the text, for each model. */
 function lengthsTable(runs: readonly RunResults[]): string {
-  const models = runs.map(({ run, measured }) => {
-    const measurements = atFullLayers(measured!.length!);
-    const breakEvens = new Map(lengthBreakEvens(measurements).map((found) => [wayName(found.way), found.tokens]));
-    return { name: run.model.name, measurements, breakEvens };
-  });
-  const columns = models.flatMap(({ name: model, measurements, breakEvens }) => {
+  const models = runs.map(({ run, measured }) => ({
+    name: run.model.name,
+    measurements: atFullLayers(measured!.length!),
+  }));
+  const columns = models.map(({ name: model, measurements }) => {
     const longest = Math.max(...measurements.map(({ tokens }) => tokens));
     const p50 = (name: string): number =>
       quantiles(totals(measurements.find((row) => row.tokens === longest && wayName(row) === name)!)).p50;
-    return [
-      textColumn(`${model}:from`, `${model}: from (tokens)`, (name: string) => {
-        const tokens = breakEvens.get(name);
-        return tokens === undefined ? undefined : lengthText(tokens, measurements);
-      }),
-      numberColumn(
-        `${model}:share`,
-        `× text at ${groupedNumber(longest)}`,
-        (name: string) => p50(name) / p50('text'),
-        3,
-      ),
-    ];
+    const heading = `${model}, ${groupedNumber(longest)} tokens`;
+    return numberColumn(model, heading, (name: string) => p50(name) / p50('text'), 3);
   });
-  const rows = ['resident', ...models[0]!.breakEvens.keys()].filter((name) => !/ q\d/.test(name));
-  return bare({ rowHeading: 'KV', ...itemRows(rows, (name) => name, [{ columns }]) }, runs);
+  const names = models[0]!.measurements.map(wayName).filter((name) => name !== 'text' && !/ q\d/.test(name));
+  return captionless({ rowHeading: 'KV', ...itemRows([...new Set(names)], (name) => name, [{ columns }]) });
 }
 
 const readPair = (base: string, block: string): Pair => [readResults(base), readResults(block)];
