@@ -95,7 +95,7 @@ function lengthsTable(runs: readonly RunResults[]): string {
     return numberColumn(model, heading, (name: string) => p50(name) / p50('text'), 3);
   });
   const names = models[0]!.measurements.map(wayName).filter((name) => name !== 'text' && !/ q\d/.test(name));
-  return captionless({ rowHeading: 'KV', ...itemRows([...new Set(names)], (name) => name, [{ columns }]) });
+  return bare({ rowHeading: 'KV', ...itemRows([...new Set(names)], (name) => name, [{ columns }]) }, runs);
 }
 
 const readPair = (base: string, block: string): Pair => [readResults(base), readResults(block)];
