@@ -84,7 +84,7 @@ function layersNote([first]: readonly LengthMeasurement[]): string[] {
 }
 
 /** A break-even length in words. */
-export function lengthText(tokens: number | null, measured: readonly LengthMeasurement[]): string {
+function lengthText(tokens: number | null, measured: readonly LengthMeasurement[]): string {
   const lengths = measured.map((row) => row.tokens);
   if (tokens === null) return `not up to ${groupedNumber(Math.max(...lengths))}`;
   return tokens === 0 ? `≤ ${groupedNumber(Math.min(...lengths))}` : groupedNumber(tokens);
