@@ -1,10 +1,7 @@
 import type { ReuseMeasurement } from '../store/records/suite-measurements.ts';
-import { keepsQuality, type KeptQuality } from './kept-quality.ts';
+import { answersOf, keepsQuality, type KeptQuality } from './kept-quality.ts';
 
 type MapCell = ReuseMeasurement['map'][number];
-
-/** Arms whose answers are those of text, bit for bit. */
-const EXACT: readonly string[] = ['rag', 'rag-cached', 'rag-cached + disk', 'dki'];
 
 /** How much of the KV fits where, in words. */
 export const mapRooms: Readonly<Record<MapCell['room'], string>> = {
@@ -38,9 +35,10 @@ export function fastestArms(
   const textMs = here.find(({ arm }) => arm === 'rag')!.ms;
   const fastest = (among: readonly MapCell[]): MapCell =>
     among.reduce((best, cell) => (cell.ms < best.ms - LEAST_GAIN * textMs ? cell : best));
-  const exact = here.filter(({ arm }) => EXACT.includes(arm));
-  const others = here.filter(({ arm, memoryTokens }) => {
-    return !EXACT.includes(arm) && (kept === undefined || keepsQuality(kept, arm, memoryTokens));
+  const isExact = ({ arm }: MapCell): boolean => answersOf(arm) === 'rag';
+  const exact = here.filter(isExact);
+  const others = here.filter((cell) => {
+    return !isExact(cell) && (kept === undefined || keepsQuality(kept, cell.arm, cell.memoryTokens));
   });
   return { exact: fastest(exact), any: fastest([...exact, ...others]) };
 }

@@ -33,8 +33,8 @@ export function keptQuality(results: RunResults): KeptQuality[] {
   });
 }
 
-/** Exact KV has the answers of text in the same order. */
-const answersOf = (arm: string): string => arm.replace(/^(?:rag-cached|dki)(?=$|@order)/, 'rag');
+/** The text arm with the same answers: exact KV has those of text in the same order, bit for bit. */
+export const answersOf = (arm: string): string => arm.replace(/^(?:rag-cached(?: \+ disk)?|dki)(?=$|@order)/, 'rag');
 
 /** Whether an arm was measured near a length, and kept enough in every run. */
 export function keepsQuality(kept: readonly KeptQuality[], arm: string, tokens: number): boolean {

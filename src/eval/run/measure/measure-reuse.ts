@@ -9,6 +9,7 @@ import { blockFileBytes } from '../../../kv/block-file.ts';
 import type { LengthMeasurement, ReuseMeasurement } from '../../../store/records/suite-measurements.ts';
 import { costsOfLengths } from '../../../systems/simulator/access-costs.ts';
 import { type SimulatedArmName, simulatedArmNames } from '../../../systems/simulator/simulated-arms.ts';
+import { wayName } from '../../analysis/summary/length-break-even.ts';
 import { distinctTokens, simulateMap } from '../estimate/simulate-reuse-map.ts';
 import { summariseTrace } from '../estimate/summarise-trace.ts';
 import type { ServeContext } from '../suite.ts';
@@ -54,7 +55,7 @@ export async function measureReuse(context: ServeContext): Promise<ReuseMeasurem
     context.onStep(played.size, simulatedArmNames.length + 1);
   }
   // A machine is faster at one time and slower at another: costs are those before and after the turns.
-  const measured = joinRepeats(before, await measureLengths(context));
+  const measured = joinRepeats([...before, ...(await measureLengths(context))]);
   const costs = costsOfLengths(measured, lengthFrame);
   const costsUpTo = Math.max(...measured.map(({ tokens }) => tokens));
   const arms: ReuseMeasurement['arms'][number][] = [];
@@ -74,16 +75,10 @@ function measureLengths(context: ServeContext): Promise<readonly LengthMeasureme
   return measureLength(withoutStore, { types: ['f16'] });
 }
 
-/** Two measurements of the same ways, in one. */
-function joinRepeats(
-  first: readonly LengthMeasurement[],
-  second: readonly LengthMeasurement[],
-): readonly LengthMeasurement[] {
-  return first.flatMap((row) => {
-    const { tokens, way, tier } = row;
-    const again = second.find((other) => other.tokens === tokens && other.way === way && other.tier === tier);
-    return again === undefined ? [] : [{ ...row, repeats: [...row.repeats, ...again.repeats] }];
-  });
+/** Measurements of the same ways, one row for each way and length. */
+function joinRepeats(rows: readonly LengthMeasurement[]): LengthMeasurement[] {
+  const same = Map.groupBy(rows, (row) => `${wayName(row)} ${row.tokens}`);
+  return [...same.values()].map((of) => ({ ...of[0]!, repeats: of.flatMap(({ repeats }) => repeats) }));
 }
 
 function openEngine({ config, engines, folder, signal }: ServeContext): Promise<Engine> {
