@@ -79,6 +79,8 @@ const lengthMeasurement = object({
   evaluated: z.number().nullable(),
   /** The first token is that of the text. Joined and quantised KV may give another. */
   sameToken: z.boolean(),
+  /** Copying each block out of the session when it was computed; only for blocks in memory. */
+  exports: list(object(numbers('bytes', 'ms'))).exactOptional(),
   /** Each measurement: ms by step, energy in joules, and bytes read from disks; null where the system does not count them. */
   repeats: list(
     object({
@@ -144,6 +146,8 @@ const reuseMeasurement = object({
     evaluate: object(numbers('call', 'token', 'pair')),
     import: object(numbers('fixed', 'each')),
     read: object(numbers('fixed', 'each')),
+    /** Missing in older reports. */
+    export: object(numbers('fixed', 'each')).exactOptional(),
   }),
   /** Lengths at which these costs were measured, in tokens. */
   costsUpTo: z.number(),
@@ -233,6 +237,7 @@ export function atFullLayers(measured: readonly LengthMeasurement[]): LengthMeas
   return measured.map(({ layers, ...row }) => {
     if (layers === undefined) return row;
     const factor = layers.full / layers.measured;
+    const exports = row.exports?.map(({ bytes, ms }) => ({ bytes: factor * bytes, ms: factor * ms }));
     const repeats = row.repeats.map(({ steps, joules, diskBytes }) => {
       const scaled = Object.entries(steps).map(([step, ms]) => [step, step === 'find' ? ms : factor * ms]);
       return {
@@ -241,6 +246,6 @@ export function atFullLayers(measured: readonly LengthMeasurement[]): LengthMeas
         diskBytes: diskBytes === null ? null : factor * diskBytes,
       };
     });
-    return { ...row, bytes: factor * row.bytes, repeats };
+    return { ...row, ...(exports && { exports }), bytes: factor * row.bytes, repeats };
   });
 }

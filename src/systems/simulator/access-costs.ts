@@ -16,20 +16,23 @@ export interface AccessCosts {
   readonly import: LinearCost;
   /** Finding, reading and verifying KV on disk, by bytes. */
   readonly read: LinearCost;
+  /** Copying a block that was just computed out of the session, by bytes. */
+  readonly export: LinearCost;
 }
 
 /** Time to the first token, in ms, without retrieval and tokenising. */
-export function firstTokenMs({ evaluations, disk, importedBytes }: TurnAccess, costs: AccessCosts): number {
+export function firstTokenMs({ evaluations, disk, made, importedBytes }: TurnAccess, costs: AccessCosts): number {
   const { call, token, pair } = costs.evaluate;
   const evaluate = evaluations.reduce(
     (sum, { tokens, behind }) => sum + call + token * tokens + pair * tokens * (behind + tokens / 2),
     0,
   );
-  return evaluate + linear(costs.import, importedBytes) + linear(costs.read, disk.bytes);
+  const moved = linear(costs.import, importedBytes) + linear(costs.read, disk.bytes);
+  return evaluate + moved + linear(costs.export, made.bytes, made.parts);
 }
 
-function linear({ fixed, each }: LinearCost, bytes: number): number {
-  return bytes === 0 ? 0 : fixed + each * bytes;
+function linear({ fixed, each }: LinearCost, bytes: number, times = 1): number {
+  return bytes === 0 ? 0 : fixed * times + each * bytes;
 }
 
 /** Tokens of suite `length` before its memories, and in its query. */
@@ -58,10 +61,13 @@ export function costsOfLengths(
   const call = Math.max(0, resident.fixed - token * queryTokens - (pair * queryTokens ** 2) / 2);
   const byBytes = (tier: LengthMeasurement['tier'], steps: readonly LengthStep[]) =>
     fit(rows('blocks', tier).map((row) => [row.bytes, stepsMs(row, steps)]));
+  const exports = rows('blocks', 'memory').flatMap((row) => row.exports ?? []);
+  const exportsBySize = Map.groupBy(exports, ({ bytes }) => bytes);
   return {
     evaluate: { call, token, pair },
     import: byBytes('memory', ['join', 'import']),
     read: byBytes('disk', ['find', 'read', 'verify', 'convert']),
+    export: fit([...exportsBySize].map(([bytes, of]) => [bytes, median(of.map(({ ms }) => ms))])),
   };
 }
 
@@ -71,9 +77,10 @@ function stepsMs({ repeats }: LengthMeasurement, steps: readonly LengthStep[]): 
 
 /**
  * The line through points, or through the origin if its fixed part would be negative; no cost is below 0. Relative errors count,
- * so that short prompts are met as well as long ones.
+ * so that short prompts are met as well as long ones. Without points all is free.
  */
 function fit(points: readonly [number, number][]): LinearCost {
+  if (points.length === 0) return { fixed: 0, each: 0 };
   const perUnit = points.map(([x, y]) => [1 / x, y / x]);
   const { m: fixed, b: each } = linearRegression(perUnit);
   if (fixed >= 0 && each >= 0) return { fixed, each };

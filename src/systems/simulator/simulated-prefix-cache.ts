@@ -5,6 +5,7 @@ import {
   type LoadedKv,
   noDisk,
   nothingLoaded,
+  nothingMade,
   prefixTokens,
   type PromptShape,
   type SimulatedArm,
@@ -53,6 +54,7 @@ export class PrefixCacheArm implements SimulatedArm {
       evaluations: [{ tokens: whole - found, behind: found }],
       memory: loadedKv(fromMemory, kvBytes, inMemory.parts),
       disk: loadedKv(fromDisk, fileBytes, onDisk.parts),
+      made: nothingMade,
       importedBytes: kvBytes(found),
       hit: found > 0,
     };

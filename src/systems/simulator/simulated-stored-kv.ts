@@ -7,6 +7,7 @@ import {
   type CacheStats,
   emptyTier,
   nothingLoaded,
+  nothingMade,
   prefixTokens,
   type PromptShape,
   type SimulatedArm,
@@ -72,8 +73,9 @@ export class ExactPrefixArm extends StoredKvArm {
     const hit = await this.use(prompt.userId, prefixKey(prompt, stored), stored, loaded);
     await this.settle();
     const suffix = { tokens: prefix - stored + prompt.query.tokens, behind: stored };
-    const importedBytes = hit ? this.machine.kvBytes(stored) : 0;
-    return { evaluations: hit ? [suffix] : [{ tokens: stored, behind: 0 }, suffix], ...loaded, importedBytes, hit };
+    const evaluations = hit ? [suffix] : [{ tokens: stored, behind: 0 }, suffix];
+    // A prefix that was computed stays in the session, and is copied after the answer.
+    return { evaluations, ...loaded, made: nothingMade, importedBytes: hit ? this.machine.kvBytes(stored) : 0, hit };
   }
 }
 
@@ -101,15 +103,18 @@ export class BlocksArm extends StoredKvArm {
     if (prompt.segments.length === 0) return asText(prompt);
     const loaded = { memory: nothingLoaded(), disk: nothingLoaded() };
     const evaluations: { tokens: number; behind: number }[] = [];
+    const made = { ...nothingMade };
     for (const { key, tokens, context, behind } of this.#wanted(prompt)) {
       if (await this.use(prompt.userId, key, tokens, loaded)) continue;
       evaluations.push({ tokens: context + tokens, behind });
+      made.bytes += this.machine.kvBytes(tokens);
+      made.parts++;
     }
     await this.settle();
     const hit = evaluations.length === 0;
     const behind = prefixTokens(prompt);
     evaluations.push({ tokens: prompt.query.tokens, behind });
-    return { evaluations, ...loaded, importedBytes: this.machine.kvBytes(behind), hit };
+    return { evaluations, ...loaded, made, importedBytes: this.machine.kvBytes(behind), hit };
   }
 
   /** The header and the blocks; `context`: tokens that are evaluated again before a block. */

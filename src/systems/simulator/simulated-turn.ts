@@ -43,6 +43,8 @@ export interface TurnAccess {
   readonly evaluations: readonly { readonly tokens: number; readonly behind: number }[];
   readonly memory: LoadedKv;
   readonly disk: LoadedKv;
+  /** Blocks that were computed and copied out of the session before the query. */
+  readonly made: Omit<LoadedKv, 'tokens'>;
   /** Bytes of KV that are imported into the session before the query, whether found or just computed. */
   readonly importedBytes: number;
   /** True if all KV that the arm needed was found; for a prefix cache, if any was. */
@@ -83,6 +85,7 @@ export interface SimulatedMachine {
 }
 
 export const nothingLoaded = (): LoadedKv => ({ tokens: 0, bytes: 0, parts: 0 });
+export const nothingMade: TurnAccess['made'] = { bytes: 0, parts: 0 };
 
 /** Tokens of the header and the memories. */
 export function prefixTokens({ header, segments }: PromptShape): number {
@@ -92,5 +95,12 @@ export function prefixTokens({ header, segments }: PromptShape): number {
 /** A turn that evaluates its whole prompt. */
 export function asText(prompt: PromptShape): TurnAccess {
   const evaluations = [{ tokens: prefixTokens(prompt) + prompt.query.tokens, behind: 0 }];
-  return { evaluations, memory: nothingLoaded(), disk: nothingLoaded(), importedBytes: 0, hit: false };
+  return {
+    evaluations,
+    memory: nothingLoaded(),
+    disk: nothingLoaded(),
+    made: nothingMade,
+    importedBytes: 0,
+    hit: false,
+  };
 }

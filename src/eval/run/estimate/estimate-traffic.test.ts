@@ -21,6 +21,7 @@ const machine = {
 const costs = {
   evaluate: { call: 0, token: 1, pair: 0 },
   import: { fixed: 0, each: 0.001 },
+  export: { fixed: 0, each: 0 },
   read: { fixed: 7, each: 0.001 },
 };
 

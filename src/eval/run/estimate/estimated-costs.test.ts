@@ -15,7 +15,8 @@ it('takes tokens by parameters and attention by pairs, unless a speed is given',
   expect(costs.evaluate.token).toBeCloseTo(0.02);
   expect(costs.evaluate.call).toBeCloseTo(1);
   expect(costs.evaluate.pair).toBeCloseTo(4e-6);
-  expect(costs).toMatchObject({ import: { fixed: 0, each: 2.5e-7 }, read: { fixed: 0, each: 5e-7 } });
+  const copied = { fixed: 0, each: 2.5e-7 };
+  expect(costs).toMatchObject({ import: copied, export: copied, read: { fixed: 0, each: 5e-7 } });
   expect(assumed[0]).toMatch(/^50000 tokens evaluated per second \(100 TFLOP\/s, 1.0 B parameters\)/);
   expect(writtenCosts(geometry, { ...speeds, tokensPerSecond: 100 }).costs.evaluate.token).toBe(10);
 });

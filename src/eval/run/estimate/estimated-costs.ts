@@ -38,10 +38,11 @@ export function writtenCosts({ parameters, operationsPerPair }: ModelGeometry, s
       evaluate: { call: TOKENS_OF_A_CALL * token, token, pair: (token * operationsPerPair) / (2 * parameters) },
       import: { fixed: 0, each: 1000 / copy },
       read: { fixed: 0, each: 1000 / read },
+      export: { fixed: 0, each: 1000 / copy },
     },
     assumed: [
       `${Math.round(tokensPerSecond)} tokens evaluated per second${why}, attention on top, and ${TOKENS_OF_A_CALL} tokens' time for each call of the model`,
-      `KV is read from disk at ${read / 1e9} GB/s and copied to the model at ${copy / 1e9} GB/s`,
+      `KV is read from disk at ${read / 1e9} GB/s and copied to the model and out of it at ${copy / 1e9} GB/s`,
     ],
   };
 }

@@ -7,7 +7,7 @@ import { requireCells } from '../../../engine/engine-capabilities.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { fullLayers } from '../../../engine/gguf/random-model/random-model.ts';
-import type { SequenceState } from '../../../engine/sequence-state.ts';
+import { kvBytes, type SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import { ArenaCells } from '../../../kv/arena-cells.ts';
@@ -45,7 +45,7 @@ export type AfterRepeat = (
 ) => void;
 
 /** A way to the first token: what is prepared once, and what each repeat does. */
-interface Way extends Pick<LengthMeasurement, 'way' | 'tier' | 'type' | 'bytes'> {
+interface Way extends Pick<LengthMeasurement, 'way' | 'tier' | 'type' | 'bytes' | 'exports'> {
   /** Holds the files of stored KV. */
   readonly folder?: string;
   /** Makes the session as it is when a turn begins. Not timed. */
@@ -138,9 +138,9 @@ async function measureWays(
   }
   for (const { way } of rows) way.free?.();
   const layers = measuredLayers(config.model, engine);
-  const measured = rows.map(({ way: { way, tier, type, bytes }, evaluated, token, repeats }) => {
+  const measured = rows.map(({ way: { way, tier, type, bytes, exports }, evaluated, token, repeats }) => {
     const sameToken = token === rows[0]!.token;
-    return { tokens, way, tier, type, bytes, ...layers, evaluated, sameToken, repeats };
+    return { tokens, way, tier, type, bytes, ...(exports && { exports }), ...layers, evaluated, sameToken, repeats };
   });
   return measured.filter(({ tier, bytes, repeats }) => tier !== 'guest-cold' || isCold(bytes, repeats));
 }
@@ -213,11 +213,15 @@ async function openWays(
   const whole = await copyCells(session, 0);
   const header = cutCells(whole, 0, HEADER_TOKENS);
   const blocks: SequenceState[] = [];
+  const exports: { bytes: number; ms: number }[] = [];
   // Each is evaluated directly behind the header, as blocks are.
   for (let start = HEADER_TOKENS; start < prefix.length; start += BLOCK_TOKENS) {
     await session.truncate(HEADER_TOKENS);
     await session.evaluate(prefix.slice(start, start + BLOCK_TOKENS));
-    blocks.push(await copyCells(session, HEADER_TOKENS));
+    const steps = { export: 0 };
+    const block = await timed(steps, 'export', () => copyCells(session, HEADER_TOKENS));
+    blocks.push(block);
+    exports.push({ bytes: kvBytes(block), ms: steps.export });
   }
   const resident: Way = {
     ...{ way: 'resident', ...none },
@@ -242,7 +246,10 @@ async function openWays(
   ] as const) {
     for (const type of types) found.push(...(await storedWays({ engine, way, parts, use, type, folder })));
   }
-  return [text, resident, ...found];
+  const withExports = found.map((one) =>
+    one.way === 'blocks' && one.tier === 'memory' && one.type === 'f16' ? { ...one, exports } : one,
+  );
+  return [text, resident, ...withExports];
 }
 
 interface StoredWay {

@@ -78,7 +78,11 @@ function measureLengths(context: ServeContext): Promise<readonly LengthMeasureme
 /** Measurements of the same ways, one row for each way and length. */
 function joinRepeats(rows: readonly LengthMeasurement[]): LengthMeasurement[] {
   const same = Map.groupBy(rows, (row) => `${wayName(row)} ${row.tokens}`);
-  return [...same.values()].map((of) => ({ ...of[0]!, repeats: of.flatMap(({ repeats }) => repeats) }));
+  return [...same.values()].map((of) => ({
+    ...of[0]!,
+    exports: of.flatMap(({ exports = [] }) => exports),
+    repeats: of.flatMap(({ repeats }) => repeats),
+  }));
 }
 
 function openEngine({ config, engines, folder, signal }: ServeContext): Promise<Engine> {
