@@ -5,8 +5,15 @@ import { costsOfLengths, firstTokenMs } from './access-costs.ts';
 const planted = { call: 2, token: 0.5, pair: 0.001 };
 const frame = { headerTokens: 16, queryTokens: 24 };
 
-const evaluateMs = (tokens: number, behind: number): number =>
-  planted.call + planted.token * tokens + planted.pair * tokens * (behind + tokens / 2);
+/** Token by token: each attends to all cells up to the end of its batch of 512, and of a step of 256. */
+function evaluateMs(tokens: number, behind: number): number {
+  let ms = planted.call;
+  for (let index = 0; index < tokens; index++) {
+    const batchEnd = behind + Math.min(tokens, 512 * (Math.floor(index / 512) + 1));
+    ms += planted.token + planted.pair * Math.ceil(batchEnd / 256) * 256;
+  }
+  return ms;
+}
 
 type Given = Pick<LengthMeasurement, 'way' | 'tier' | 'exports'> & { readonly steps: object };
 

@@ -10,7 +10,7 @@ export interface LinearCost {
 
 /** Times of the work of a turn on one machine, in ms. */
 export interface AccessCosts {
-  /** Per engine call, per evaluated token, and per pair of an evaluated token and one before it. */
+  /** Per engine call, per evaluated token, and per pair of an evaluated token and a cell of KV that the engine reads for it. */
   readonly evaluate: Readonly<Record<'call' | 'token' | 'pair', number>>;
   /** Bringing KV from memory into the session: joining and importing, by bytes. */
   readonly import: LinearCost;
@@ -24,11 +24,29 @@ export interface AccessCosts {
 export function firstTokenMs({ evaluations, disk, made, importedBytes }: TurnAccess, costs: AccessCosts): number {
   const { call, token, pair } = costs.evaluate;
   const evaluate = evaluations.reduce(
-    (sum, { tokens, behind }) => sum + call + token * tokens + pair * tokens * (behind + tokens / 2),
+    (sum, { tokens, behind }) => sum + call + token * tokens + pair * attendedPairs(tokens, behind),
     0,
   );
   const moved = linear(costs.import, importedBytes) + linear(costs.read, disk.bytes);
   return evaluate + moved + linear(costs.export, made.bytes, made.parts);
+}
+
+/** Tokens of a batch, and cells by which attention grows, in llama.cpp. */
+const BATCH_TOKENS = 512;
+const CELL_STEP = 256;
+
+/** For each token of a batch, the engine reads all cells up to the batch's end, in whole steps: its mask saves no time. */
+function attendedPairs(tokens: number, behind: number): number {
+  let pairs = 0;
+  for (let start = 0; start < tokens; start += BATCH_TOKENS) {
+    const end = Math.min(start + BATCH_TOKENS, tokens);
+    pairs += (end - start) * wholeSteps(behind + end);
+  }
+  return pairs;
+}
+
+function wholeSteps(cells: number): number {
+  return CELL_STEP * Math.ceil(cells / CELL_STEP);
 }
 
 function linear({ fixed, each }: LinearCost, bytes: number, times = 1): number {
@@ -50,15 +68,16 @@ export function costsOfLengths(
   const rows = (way: LengthMeasurement['way'], tier: LengthMeasurement['tier']): LengthMeasurement[] =>
     measured.filter((row) => row.way === way && row.tier === tier && (row.type ?? 'f16') === 'f16');
   // Resident: only the query, after all other tokens. Text: the memories, then the query as for resident.
-  const resident = fit(rows('resident', null).map((row) => [headerTokens + row.tokens, stepsMs(row, ['evaluate'])]));
+  const cells = ({ tokens }: LengthMeasurement): number => wholeSteps(headerTokens + tokens + queryTokens);
+  const resident = fit(rows('resident', null).map((row) => [cells(row), stepsMs(row, ['evaluate'])]));
   const pair = resident.each / queryTokens;
   const texts = rows('text', null).map((row): [number, number] => {
     const tokens = headerTokens + row.tokens;
-    const queryMs = resident.fixed + resident.each * tokens;
-    return [tokens, stepsMs(row, ['evaluate']) - queryMs - (pair * tokens ** 2) / 2];
+    const queryMs = resident.fixed + resident.each * cells(row);
+    return [tokens, stepsMs(row, ['evaluate']) - queryMs - pair * attendedPairs(tokens, 0)];
   });
   const { each: token } = fit(texts);
-  const call = Math.max(0, resident.fixed - token * queryTokens - (pair * queryTokens ** 2) / 2);
+  const call = Math.max(0, resident.fixed - token * queryTokens);
   const byBytes = (tier: LengthMeasurement['tier'], steps: readonly LengthStep[]) =>
     fit(rows('blocks', tier).map((row) => [row.bytes, stepsMs(row, steps)]));
   const exports = rows('blocks', 'memory').flatMap((row) => row.exports ?? []);
