@@ -48,7 +48,7 @@ it('takes what suite length measured', () => {
     ]),
   );
   const { costs, assumed } = measuredCosts(file, geometry);
-  const close = (ms: number) => expect.closeTo(ms, 9);
+  const close = (ms: number): unknown => expect.closeTo(ms, 9);
   expect(costs.evaluate).toEqual({ call: close(0), token: close(2), pair: close(0) });
   expect(costs.import.each).toBeCloseTo(0.01);
   expect(costs.read.each).toBeCloseTo(0.03);
