@@ -52,7 +52,7 @@ it('suite edit leaves answers out where texts may not be stored, and refuses dat
     memory('m2', { value: 'Trusa', content: 'My dog is now called Trusa.', supersedes: 'm1' }),
     memory('m3', { content: 'I live in Lyon.' }),
     item('q1', { answer: 'Trusa', evidence: ['m2'], superseded: ['Brenko'] }),
-    item('q2', { answer: 'Lyon', evidence: ['m3'] }),
+    item('q2', { answer: 'Lyon', evidence: ['m3'], category: 'other' }),
   ];
   const run = (records: readonly object[], run: string) => {
     const dataset = writeLines(folder, records);
@@ -63,8 +63,17 @@ it('suite edit leaves answers out where texts may not be stored, and refuses dat
   expect(more).toEqual([]);
   expect(row).toMatchObject({ itemId: 'q1', userId: 'u01' });
   expect(row!.answers.some((answer) => 'text' in answer)).toBe(false);
-  const [open] = await run([header(), ...lines], 'open');
+  const plannedContrast = {
+    arm: 'dki',
+    reference: 'rag',
+    categories: ['plain', 'other'],
+    metric: 'contains',
+    discordance: 0.3,
+  };
+  const [open] = await run([header({ plannedContrast }), ...lines], 'open');
   expect(open!.measured!.edit![0]!.answers.every(({ text }) => text !== undefined)).toBe(true);
+  // No arm is asked, so the run does not plan the contrast of the data.
+  expect(open).not.toHaveProperty('contrast');
   await expect(run([header(), ...lines.slice(0, 3), lines[4]!], 'none')).rejects.toMatchObject({
     code: 'bad-data',
     message: 'd: no question asks for a value that a later memory replaces',

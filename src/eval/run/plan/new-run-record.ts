@@ -56,6 +56,7 @@ export async function newRunRecord(
     userId,
     turns,
   }));
+  const { plannedContrast, ...data } = describeData(dataset, users);
   const primaryMetric = suite.primaryMetric ?? generatedMetric(suite, parts.engine.info);
   return {
     name,
@@ -80,7 +81,9 @@ export async function newRunRecord(
     model: describeModel(parts.engine.info),
     embedder: { name: embedder, sha256, runtime },
     dataset: {
-      ...describeData(dataset, users),
+      ...data,
+      // A suite that asks no arm cannot measure it.
+      ...(plannedContrast === undefined || arms.length === 0 ? {} : { plannedContrast }),
       ...(controls === undefined ? {} : { controlItems: controls.size }),
       ...(primaryMetric === undefined ? {} : { primaryMetric }),
     },
