@@ -40,7 +40,7 @@ import { requireServers } from '../../retrieval/tiered/open-tiered-retriever.ts'
 import { requireUnlocked, RunLock } from './run-lock.ts';
 import { contrastNotes, exactCutNotes, notesBeforeTurns, storedSelfTestNotes } from './plan/notes-before-turns.ts';
 import { newRunRecord } from './plan/new-run-record.ts';
-import { resumedConfig } from './plan/resume-run.ts';
+import { resumedConfig, unusedOptionsNote } from './plan/resume-run.ts';
 import { recheckUsers } from './prove/recheck-turns-from-data.ts';
 import { runSelfTests } from './prove/run-self-tests.ts';
 import { type SelfTestStore, selfTestStore } from './prove/self-test-store.ts';
@@ -70,7 +70,7 @@ export async function runSuite(
   const { startWorker } = hooks;
   const signal = hooks.signal ?? new AbortController().signal;
   hooks.onProgress?.({ phase: 'load', suite: suite.name, done: 0, total: 1 });
-  const chosen = begun === undefined ? suiteOptions(config, suite) : resumedConfig(config, begun);
+  const chosen = begun === undefined ? suiteOptions(config, suite) : resumedOptions(config, begun, hooks);
   const options = withWorkers(chosen, suite, { ...hooks, canStart: startWorker !== undefined });
   if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
   const engines = selectEngine(options);
@@ -119,6 +119,14 @@ export async function runSuite(
   runs.update(run.id, { ...finished, results });
   end.isFinished = true;
   return results;
+}
+
+/** The options of a resumed run, with a note on those of the command that it does not take. */
+function resumedOptions(config: BenchConfig, begun: RunRecord, { onNote }: BenchHooks): BenchConfig {
+  const resumed = resumedConfig(config, begun);
+  const unused = unusedOptionsNote(config, resumed);
+  if (unused !== null) onNote?.(unused);
+  return resumed;
 }
 
 interface RunContext {

@@ -6,7 +6,7 @@ import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import { languageModelNamed } from '../../../models/model-registry.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { generatedMetric } from './new-run-record.ts';
-import { commandConfig, resumedConfig } from './resume-run.ts';
+import { commandConfig, resumedConfig, unusedOptionsNote } from './resume-run.ts';
 
 /** The options of a run that began with some settings, and is resumed with some flags. */
 function resume(begun: Partial<HandmadeRun>, flags: Readonly<Record<string, string>> = {}) {
@@ -19,6 +19,18 @@ test('an option that the run began without is not taken from the command', () =>
   const resumed = resume({ settings: { seed: 3 } }, { retriever: 'salience', retrievalTokens: '10', threads: '1' });
   expect(resumed).not.toHaveProperty('retrievalTokens');
   expect(resumed).toMatchObject({ seed: 3, threads: 1 });
+});
+
+test('options of the command that the run does not take are named', () => {
+  using folder = new TestFolder();
+  using database = openDatabase({ path: folder.file('runs.sqlite') });
+  const run = storeRun(database, { name: 'begun', turns: [], settings: { seed: 3, topK: 5 } });
+  const note = (flags: Readonly<Record<string, string>>) => {
+    const config = loadBenchConfig({ flags, environment: {}, workingFolder: folder.path });
+    return unusedOptionsNote(config, resumedConfig(config, run));
+  };
+  expect(note({ seed: '3', topK: '5', threads: '1', workers: '2' })).toBeNull();
+  expect(note({ seed: '4', topK: '5', limit: '2' })).toBe('--resume: the run keeps its own --seed, --limit');
 });
 
 test('a run on data that ship is resumed in another clone', () => {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import { flagName, optionKeys } from '../../../config/flags-from-schema.ts';
@@ -43,6 +44,17 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
   const isEngineOption = (key: string): boolean => (engineOptionNames as readonly string[]).includes(key);
   const ofRun = Object.keys(begun).filter((key) => kept.includes(key) && !isEngineOption(key));
   return { ...resumed, given: [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])] };
+}
+
+/** A note on options of the command of which a resumed run keeps its own; null if there are none. */
+export function unusedOptionsNote(config: BenchConfig, resumed: BenchConfig): string | null {
+  // `npm run bench` always gives a number of workers, and a judge may have moved.
+  const unused = config.given.filter((key) => {
+    const option = key as keyof BenchConfig;
+    if (!fixedOptions.includes(option) || option === 'workers' || option === 'judge') return false;
+    return !isDeepStrictEqual(config[option], resumed[option]);
+  });
+  return unused.length === 0 ? null : `--resume: the run keeps its own ${unused.map(flagName).join(', ')}`;
 }
 
 /** The options of a suite that had not begun when its command was interrupted. @param run another run of it @throws BenchError `bad-option` */
