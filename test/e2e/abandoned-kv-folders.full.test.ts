@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -46,11 +46,21 @@ const foldersOf = ({ child }: RunningProcess): string[] =>
 
 const filesOf = (folders: readonly string[]): string[] =>
   folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, withFileTypes: true })
+    entriesOf(folder)
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort(),
   );
+
+/** Nothing for a folder that was deleted since it was listed, as one is once the model is loaded. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
 
 /** Starts a process, asks one question, and waits for the KV that it stores after the answer. */
 async function answered(name: Starter): Promise<RunningProcess> {
