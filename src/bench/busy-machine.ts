@@ -16,8 +16,7 @@ export interface MachineUse {
   readonly load: number;
   /** Share of all cores' time that other programs take now; 0 where the load is low. */
   readonly others: number;
-  /** Share of CPU time that the host of a virtual machine took. */
-  /** 0 to 1; null where the system does not tell it. */
+  /** Share of CPU time that the host of a virtual machine took; null where the system does not tell it. */
   readonly stolen: number | null;
   /** The slowest of equal pieces of work ÷ the fastest. */
   readonly slowdown: number;
