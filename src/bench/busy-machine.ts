@@ -64,14 +64,10 @@ export function machineUse(): MachineUse {
   return {
     cores,
     load,
-    others: isHigh(load, cores) ? shareOfOthers(cores) : 0,
+    others: load > MOST.loadPerCore * cores ? shareOfOthers(cores) : 0,
     stolen: all === 0 ? null : (after!.stolen - before!.stolen) / all,
     slowdown: Math.max(...times) / Math.min(...times),
   };
-}
-
-function isHigh(load: number, cores: number): boolean {
-  return load > MOST.loadPerCore * cores;
 }
 
 export const busyMachine = 'the machine is busy';
@@ -79,7 +75,7 @@ export const busyMachine = 'the machine is busy';
 /** A note that the machine is busy, with what to do; null if it is not. */
 export function busyMachineNote({ cores, load, others, stolen, slowdown }: MachineUse): string | null {
   const signs = [
-    ...(isHigh(load, cores) && others > MOST.others ? [`load ${load.toFixed(1)} on ${cores} cores`] : []),
+    ...(others > MOST.others ? [`load ${load.toFixed(1)} on ${cores} cores`] : []),
     ...((stolen ?? 0) > MOST.stolen ? [`its host takes ${(stolen! * 100).toFixed(0)} % of its time`] : []),
     ...(slowdown > MOST.slowdown ? [`equal work takes up to ${slowdown.toFixed(1)} times as long`] : []),
   ];

@@ -31,7 +31,7 @@ export function firstTokenMs({ evaluations, disk, made, importedBytes }: TurnAcc
   return evaluate + moved + linear(costs.export, made.bytes, made.parts);
 }
 
-/** Tokens of a batch, and cells by which attention grows, in llama.cpp. */
+/** llama.cpp evaluates up to so many tokens at once, and reads KV in steps of so many cells. */
 const BATCH_TOKENS = 512;
 const CELL_STEP = 256;
 

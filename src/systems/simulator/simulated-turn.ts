@@ -87,6 +87,16 @@ export interface SimulatedMachine {
 export const nothingLoaded = (): LoadedKv => ({ tokens: 0, bytes: 0, parts: 0 });
 export const nothingMade: TurnAccess['made'] = { bytes: 0, parts: 0 };
 
+/** A turn that does nothing. */
+export const noAccess = (): TurnAccess => ({
+  evaluations: [],
+  memory: nothingLoaded(),
+  disk: nothingLoaded(),
+  made: nothingMade,
+  importedBytes: 0,
+  hit: false,
+});
+
 /** Tokens of the header and the memories. */
 export function prefixTokens({ header, segments }: PromptShape): number {
   return segments.reduce((sum, { tokens }) => sum + tokens, header.tokens);
@@ -94,13 +104,5 @@ export function prefixTokens({ header, segments }: PromptShape): number {
 
 /** A turn that evaluates its whole prompt. */
 export function asText(prompt: PromptShape): TurnAccess {
-  const evaluations = [{ tokens: prefixTokens(prompt) + prompt.query.tokens, behind: 0 }];
-  return {
-    evaluations,
-    memory: nothingLoaded(),
-    disk: nothingLoaded(),
-    made: nothingMade,
-    importedBytes: 0,
-    hit: false,
-  };
+  return { ...noAccess(), evaluations: [{ tokens: prefixTokens(prompt) + prompt.query.tokens, behind: 0 }] };
 }

@@ -10,7 +10,7 @@ import {
 import {
   type CacheStats,
   evaluatedTokens,
-  nothingMade,
+  noAccess,
   promptShapes,
   type SimulatedMachine,
   type TurnAccess,
@@ -122,8 +122,7 @@ export function breakEven(
   costs: AccessCosts,
   meanTokens: number,
 ): BreakEven {
-  const nothing = { tokens: 0, bytes: 0, parts: 0 };
-  const none = { evaluations: [], memory: nothing, disk: nothing, made: nothingMade, importedBytes: 0, hit: false };
+  const none = noAccess();
   /** Time that KV of some tokens saves if it only has to be copied. */
   const savedMs = (tokens: number): number =>
     firstTokenMs({ ...none, evaluations: [{ tokens: tokens + QUERY_TOKENS, behind: 0 }] }, costs) -

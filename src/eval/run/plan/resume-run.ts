@@ -46,7 +46,7 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
   return { ...resumed, given: [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])] };
 }
 
-/** A note on options of the command of which a resumed run keeps its own; null if there are none. */
+/** Names the options of a command that a resumed run ignores because it keeps its own; null if it ignores none. */
 export function unusedOptionsNote(config: BenchConfig, resumed: BenchConfig): string | null {
   // `npm run bench` always gives a number of workers, and a judge may have moved.
   const unused = config.given.filter((key) => {
