@@ -20,7 +20,7 @@ const median = (times: readonly number[]): number => quantiles(times).p50;
 
 /** Ms in which `dd` reads the blocks of a folder that are in no cache of this system, as dd prints them. */
 function ddMs(folder: string): number {
-  const blocks = dropFromCache(folder).filter((path) => path.includes('.block'));
+  const blocks = dropFromCache(folder).filter((path) => path.includes('.block') || path.endsWith('.state'));
   const read = 'for file do LC_ALL=C dd if="$file" of=/dev/null bs=1M 2>&1; done';
   const text = execFileSync('sh', ['-c', read, 'sh', ...blocks]).toString();
   return [...text.matchAll(/ copied, ([\d.e-]+) s,/g)].reduce((sum, [, seconds]) => sum + 1000 * Number(seconds), 0);

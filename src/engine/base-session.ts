@@ -10,6 +10,7 @@ import type {
   EngineSession,
   Generation,
   GenerationLimits,
+  RestoreOptions,
   ScoreOptions,
 } from './engine-session.ts';
 import type { KvTransfer } from './llama-state/kv-transfer.ts';
@@ -132,8 +133,8 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     return this.#queue(signal, () => this.#exchange('checkpoints').checkpoint(id));
   }
 
-  restore(checkpoint: Checkpoint, { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue(signal, () => this.#exchange('checkpoints').restore(checkpoint));
+  restore(checkpoint: Checkpoint, { signal, spent }: RestoreOptions = {}): Promise<void> {
+    return this.#queue(signal, () => this.#exchange('checkpoints').restore(checkpoint, spent));
   }
 
   exportCells(range?: TokenRange, { signal }: CallOptions = {}): Promise<SequenceState> {

@@ -15,6 +15,17 @@ export interface CheckpointOptions extends CallOptions {
   readonly id?: string;
 }
 
+/** Times of reading stored bytes and of verifying them, in ms. */
+export interface ReadTimes {
+  read: number;
+  verify: number;
+}
+
+export interface RestoreOptions extends CallOptions {
+  /** Times to add to; nothing is added for a verified copy in memory. */
+  readonly spent?: ReadTimes;
+}
+
 export interface ClearOptions extends CallOptions {
   /**
    * Prefix-cache namespace of the tokens that follow. With an engine-wide prefix cache, they can reuse tokens that any session
@@ -129,7 +140,7 @@ export interface EngineSession extends AsyncDisposable {
   /** Saves the session's KV. Needs capability `checkpoints`. @throws RangeError for an empty session @throws BenchError `disk` */
   checkpoint(options?: CheckpointOptions): Promise<Checkpoint>;
   /** Replaces the session by a saved one, after verifying its bytes. Needs capability `checkpoints`. */
-  restore(checkpoint: Checkpoint, options?: CallOptions): Promise<void>;
+  restore(checkpoint: Checkpoint, options?: RestoreOptions): Promise<void>;
   /**
    * Copies cells in the order in which they were added: all, or a range in that order. Needs capability `cells`.
    * @throws RangeError for a range beyond the cells @throws BenchError `disk`

@@ -5,7 +5,7 @@ import { removeAny } from '../base/read-remove-rename-files.ts';
 import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import { KvIndex } from './kv-index.ts';
 import type { AboutKv, KvEntry, OwnedKv } from './kv-record.ts';
-import type { FoundKv, NotFound, OrphanedCheckpoint, ReadTimes, UserFolder, Written } from './user-folder.ts';
+import type { FindTimes, FoundKv, NotFound, OrphanedCheckpoint, UserFolder, Written } from './user-folder.ts';
 
 /** The engine, which stores the bytes of checkpoints. */
 export interface CheckpointKeeper {
@@ -93,7 +93,7 @@ export class KvStore {
   }
 
   /** Finds a block and verifies its bytes. @param spent times to add to, in ms @throws BenchError `disk` */
-  async findBlock(userId: string, key: string, spent?: ReadTimes): Promise<StoredBlock | undefined> {
+  async findBlock(userId: string, key: string, spent?: FindTimes): Promise<StoredBlock | undefined> {
     const found = await this.#find(userId, key, (folder) => folder.readBlock(key, spent));
     return found && { bytes: found.content, tokens: found.entry.tokens, memoryIds: found.entry.memoryIds };
   }

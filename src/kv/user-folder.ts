@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { moveOver, readRegularFile, removeAny } from '../base/read-remove-rename-files.ts';
+import type { ReadTimes } from '../engine/engine-session.ts';
 import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import {
   type AboutKv,
@@ -45,11 +46,9 @@ export interface Written {
   readonly orphans: readonly OrphanedCheckpoint[];
 }
 
-/** Time of finding a record, reading the bytes, and verifying them, in ms. */
-export interface ReadTimes {
+/** Times of finding a record, reading the bytes, and verifying them, in ms. */
+export interface FindTimes extends ReadTimes {
   find: number;
-  read: number;
-  verify: number;
 }
 
 type UnfinishedCheckpoint = ReturnType<UserFolder['beginCheckpoint']>;
@@ -73,7 +72,7 @@ export class UserFolder {
   /** @param spent times to add to */
   readBlock(
     key: string,
-    spent: ReadTimes = { find: 0, read: 0, verify: 0 },
+    spent: FindTimes = { find: 0, read: 0, verify: 0 },
   ): FoundKv<Uint8Array<ArrayBuffer>> | NotFound {
     // Tries twice, since another process may replace the block after the record was read.
     for (let attempt = 0; attempt < 2; attempt++) {

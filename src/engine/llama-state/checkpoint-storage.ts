@@ -17,6 +17,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { isProcessRunning } from '../../base/is-process-running.ts';
 import { moveOver, readRegularFile, removeAny } from '../../base/read-remove-rename-files.ts';
+import type { ReadTimes } from '../engine-session.ts';
 import { type Checkpoint, checkpointSchema } from '../session-checkpoint.ts';
 import { type ParsedState, writeAll } from './state-file.ts';
 
@@ -65,10 +66,12 @@ export class CheckpointFolder {
   }
 
   /**
+   * @param spent times to add to
    * @returns verified bytes, and the file's `identity` before reading
    * @throws BenchError `bad-state` if the file is missing or its bytes have changed since writing; `disk`
    */
-  read({ id, bytes, sha256 }: Checkpoint) {
+  read({ id, bytes, sha256 }: Checkpoint, spent: ReadTimes = { read: 0, verify: 0 }) {
+    const start = performance.now();
     const path = this.#filePath(id);
     const identity = this.identity(id);
     let found: ReturnType<typeof readRegularFile>;
@@ -81,7 +84,11 @@ export class CheckpointFolder {
     }
     if (found === 'missing') throw new BenchError('bad-state', `${path}: no such KV state`, 'compute it again');
     if (found === 'irregular') throw new BenchError('bad-state', `${path}: not a regular file`, 'compute it again');
-    if (found.length === bytes && crypto.hash('sha256', found) === sha256) return { path, bytes: found, identity };
+    const read = performance.now();
+    const isSame = found.length === bytes && crypto.hash('sha256', found) === sha256;
+    spent.read += read - start;
+    spent.verify += performance.now() - read;
+    if (isSame) return { path, bytes: found, identity };
     const message = `${path}: its bytes have changed since it was saved`;
     throw new BenchError('bad-state', message, 'delete it; it will be computed again');
   }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
+import type { ReadTimes } from '../engine-session.ts';
 import type { Checkpoint } from '../session-checkpoint.ts';
 import {
   type KvLayout,
@@ -112,8 +113,8 @@ export class KvTransfer implements Disposable {
     return checkpoint;
   }
 
-  /** Replaces the session by a saved one. @throws BenchError `bad-state`, `context-overflow` */
-  async restore(checkpoint: Checkpoint): Promise<void> {
+  /** Replaces the session by a saved one. @param spent times to add to @throws BenchError `bad-state`, `context-overflow` */
+  async restore(checkpoint: Checkpoint, spent?: ReadTimes): Promise<void> {
     const { sequences, stateIdentity, layout, windowed } = this.#facts;
     const { checkpoints, memory } = this.#storage;
     if (checkpoint.stateIdentity !== stateIdentity) {
@@ -124,7 +125,7 @@ export class KvTransfer implements Disposable {
       await this.#load(copy.path, this.#cellsIn(copy.header, checkpoint, copy.path));
       return;
     }
-    const { path, bytes, identity } = checkpoints.read(checkpoint);
+    const { path, bytes, identity } = checkpoints.read(checkpoint, spent);
     if (layout === null) {
       const file = wholeFile(bytes, path);
       await this.#load(path, this.#cellsIn(file, checkpoint, path));

@@ -164,7 +164,7 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     question:
       'time to first token by length of the memories, and from which length each tier of KV beats recomputation',
     arms: [],
-    requires: ['cells'],
+    requires: ['cells', 'checkpoints'],
     measure: async (context) => ({ length: await measureLength(context) }),
     timesAreResults: true,
   },

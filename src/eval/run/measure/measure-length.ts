@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { TemporaryFolder } from '../../../base/temporary-folder.ts';
@@ -64,8 +64,9 @@ export interface LengthOptions {
 
 /**
  * Time to first token by length of the memories and by where their KV is: text, KV that is resident, and one exact prefix or
- * joined blocks from memory and from disk, in each number type. Blocks have 48 tokens. The ways take turns in each repeat. A
- * length is stored when it is measured; those that an interrupted run stored are not measured again.
+ * joined blocks from memory and from disk, in each number type. As in the arms, an exact prefix in f16 is a checkpoint, and other
+ * KV is imported as cells. Blocks have 48 tokens. The ways take turns in each repeat. A length is stored when it is measured;
+ * those that an interrupted run stored are not measured again.
  */
 export async function measureLength(
   context: MeasureContext,
@@ -80,8 +81,14 @@ export async function measureLength(
   for (const [index, tokens] of fitting.entries()) {
     if (known.has(tokens)) continue;
     context.signal.throwIfAborted();
-    await using engine = await context.engines.open({ model, contextTokens: tokens + behind, threads });
-    measured.push(...(await measureWays(engine, tokens, context, options)));
+    using folder = new TemporaryFolder();
+    const request = {
+      ...{ model, threads, contextTokens: tokens + behind, checkpointFolder: checkpointsIn(folder.path) },
+      // Its copy in memory is what is measured, so it must have space.
+      checkpointMemoryBytes: Infinity,
+    };
+    await using engine = await context.engines.open(request);
+    measured.push(...(await measureWays({ engine, tokens, folder: folder.path }, context, options)));
     await context.save({ length: measured });
     context.onStep(index + 1, fitting.length);
   }
@@ -89,19 +96,17 @@ export async function measureLength(
 }
 
 async function measureWays(
-  engine: Engine,
-  tokens: number,
+  { engine, tokens, folder }: { engine: Engine; tokens: number; folder: string },
   { config, signal }: MeasureContext,
   { types = ['f16', ...quantisedTypes], afterRepeat }: LengthOptions,
 ): Promise<LengthMeasurement[]> {
-  using folder = new TemporaryFolder();
   using energy = new EnergyMeter();
   await using session = await engine.openSession('length');
   const random = new SeededRandom(config.seed);
   const ids = await ordinaryTokens(engine);
   const draw = (count: number): TokenId[] => Array.from({ length: count }, () => random.pick(ids));
   const [prefix, query] = [draw(HEADER_TOKENS + tokens), draw(QUERY_TOKENS)];
-  const waysHere = await openWays({ engine, session, types }, prefix, folder.path);
+  const waysHere = await openWays({ engine, session, types }, prefix, folder);
   const rows = waysHere.map((way) => ({
     way,
     repeats: [] as LengthMeasurement['repeats'][number][],
@@ -142,7 +147,7 @@ async function measureWays(
     const sameToken = token === rows[0]!.token;
     return { tokens, way, tier, type, bytes, ...(exports && { exports }), ...layers, evaluated, sameToken, repeats };
   });
-  return measured.filter(({ tier, bytes, repeats }) => tier !== 'guest-cold' || isCold(bytes, repeats));
+  return measured.filter(isInTier);
 }
 
 function measuredLayers(model: string, { info }: Engine): Pick<LengthMeasurement, 'layers'> {
@@ -154,9 +159,13 @@ function difference(now: number | null, before: number | null): number | null {
   return now === null || before === null ? null : now - before;
 }
 
-/** True if each repeat read nearly all its bytes from the disk: files may be cached, and some systems drop none. */
-function isCold(bytes: number, repeats: LengthMeasurement['repeats']): boolean {
-  return repeats.every(({ diskBytes }) => (diskBytes ?? 0) >= COLD_SHARE * bytes);
+/**
+ * True if KV came from where it should in each repeat. Nearly all bytes of cold KV are read from the disk: files may be cached, and
+ * some systems drop none. Engines that hold no copies of checkpoints in memory read a file instead.
+ */
+function isInTier({ tier, bytes, repeats }: LengthMeasurement): boolean {
+  if (tier === 'memory') return repeats.every(({ steps }) => steps.read === 0);
+  return tier !== 'guest-cold' || repeats.every(({ diskBytes }) => (diskBytes ?? 0) >= COLD_SHARE * bytes);
 }
 
 /** Bytes that this process has read from disks; null where the system does not count them. */
@@ -210,6 +219,7 @@ async function openWays(
       });
     },
   };
+  const found = types.includes('f16') ? await checkpointWays({ engine, session }, folder) : [];
   const whole = await copyCells(session, 0);
   const header = cutCells(whole, 0, HEADER_TOKENS);
   const blocks: SequenceState[] = [];
@@ -239,17 +249,60 @@ async function openWays(
     using _ = joined;
     await importing(steps, joined);
   };
-  const found: Way[] = [];
-  for (const [way, parts, use] of [
-    ['prefix', [whole], (steps: StepTimes, [state]: readonly SequenceState[]) => importing(steps, state!)],
-    ['blocks', [header, ...blocks], joining],
+  const quantised = types.filter((type) => type !== 'f16');
+  for (const [way, parts, use, stored] of [
+    ['prefix', [whole], (steps: StepTimes, [state]: readonly SequenceState[]) => importing(steps, state!), quantised],
+    ['blocks', [header, ...blocks], joining, types],
   ] as const) {
-    for (const type of types) found.push(...(await storedWays({ engine, way, parts, use, type, folder })));
+    for (const type of stored) found.push(...(await storedWays({ engine, way, parts, use, type, folder })));
   }
   const withExports = found.map((one) =>
     one.way === 'blocks' && one.tier === 'memory' && one.type === 'f16' ? { ...one, exports } : one,
   );
   return [text, resident, ...withExports];
+}
+
+function checkpointsIn(folder: string): string {
+  return join(folder, 'prefix-f16', 'checkpoints');
+}
+
+/** A content key; each way has a store of its own. */
+function keyOf(index: number): string {
+  return index.toString(16).padStart(64, '0');
+}
+
+/** The session as a checkpoint, of which the engine holds a verified copy in memory until the file is touched. */
+async function checkpointWays({ engine, session }: OpenEngine, folder: string): Promise<Way[]> {
+  const path = join(folder, 'prefix-f16');
+  const files = checkpointsIn(folder);
+  const store = await KvStore.open(join(path, 'store'), Infinity, engine);
+  const { bytes } = await store.keepCheckpoint(USER, keyOf(0), [], (id) => session.checkpoint({ id }));
+  const fill = async (steps: StepTimes): Promise<void> => {
+    const checkpoint = await timed(steps, 'find', () => store.findCheckpoint(USER, keyOf(0)));
+    const spent = { read: 0, verify: 0 };
+    await timed(steps, 'import', () => session.restore(checkpoint!, { spent }));
+    steps.read += spent.read;
+    steps.verify += spent.verify;
+    steps.import -= spent.read + spent.verify;
+  };
+  const read = { fill, before: () => touchFiles(files) };
+  return inTiers({ way: 'prefix', type: 'f16', bytes, folder: path }, { memory: { fill }, disk: read });
+}
+
+type Stored = Pick<Way, 'way' | 'type' | 'bytes' | 'folder'> & { readonly folder: string };
+type Access = Pick<Way, 'before' | 'fill' | 'free'>;
+
+/** The same KV from memory, from disk, and from disk without the cache of the operating system, where that can be dropped. */
+function inTiers(stored: Stored, { memory, disk }: Readonly<Record<'memory' | 'disk', Access>>): Way[] {
+  const before = async () => {
+    await disk.before?.();
+    dropFromCache(stored.folder);
+  };
+  return [
+    { ...stored, ...memory, tier: 'memory' },
+    { ...stored, ...disk, tier: 'disk' },
+    ...(process.platform === 'linux' ? [{ ...stored, ...disk, before, tier: 'guest-cold' as const }] : []),
+  ];
 }
 
 interface StoredWay {
@@ -261,17 +314,16 @@ interface StoredWay {
   readonly folder: string;
 }
 
-/** The same KV in memory, on disk, and on disk without the cache of the operating system, where that can be dropped. */
+/** KV that is restored from its bytes and then imported. */
 async function storedWays({ engine, way, parts, use, type, folder }: StoredWay): Promise<Way[]> {
   const bytes = parts.map((part) => (type === 'f16' ? writeBlockFile(part) : writeQuantised(part, type)));
   const size = bytes.reduce((sum, { length }) => sum + length, 0);
   const restore = (stored: Uint8Array) => (type === 'f16' ? readBlockFile(stored) : readQuantised(stored));
   const path = join(folder, `${way}-${type}`);
   const store = await KvStore.open(path, 2 * size + 2 ** 20, engine);
-  const key = (index: number) => index.toString(16).padStart(64, '0');
   for (const [index, part] of bytes.entries()) {
     await store.keepBlock(
-      { userId: USER, key: key(index), tokens: parts[index]!.positions.length, memoryIds: [] },
+      { userId: USER, key: keyOf(index), tokens: parts[index]!.positions.length, memoryIds: [] },
       part,
     );
   }
@@ -285,28 +337,33 @@ async function storedWays({ engine, way, parts, use, type, folder }: StoredWay):
   const fromDisk = async (steps: StepTimes): Promise<void> => {
     const states: SequenceState[] = [];
     for (const index of bytes.keys()) {
-      const stored = await store.findBlock(USER, key(index), steps);
+      const stored = await store.findBlock(USER, keyOf(index), steps);
       states.push(await timed(steps, 'convert', () => restore(stored!.bytes)));
     }
     await use(steps, states);
   };
-  const common = { way, type, bytes: size, folder: path };
-  const cold = { ...common, tier: 'guest-cold' as const, before: () => void dropFromCache(path), fill: fromDisk };
-  return [
-    { ...common, tier: 'memory', fill: fromMemory, free: () => freeCells(resident) },
-    { ...common, tier: 'disk', fill: fromDisk },
-    ...(process.platform === 'linux' ? [cold] : []),
-  ];
+  const memory = { fill: fromMemory, free: () => freeCells(resident) };
+  return inTiers({ way, type, bytes: size, folder: path }, { memory, disk: { fill: fromDisk } });
 }
 
 function freeCells(cells: readonly (ArenaCells | Uint8Array)[]): void {
   for (const one of cells) if (one instanceof ArenaCells) one.erase();
 }
 
+function filesIn(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => join(parentPath, name));
+}
+
+/** The engine no longer trusts its copies of files that were touched. */
+function touchFiles(folder: string): void {
+  const now = new Date();
+  for (const path of filesIn(folder)) utimesSync(path, now, now);
+}
+
 /** Drops the files of a folder from the page cache of this system; a host below may still have them. Linux only. @returns them */
 export function dropFromCache(folder: string): string[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+  const paths = filesIn(folder);
   // Only what was written to the disk can be dropped.
   const drop = 'sync "$@"; for file do dd if="$file" iflag=nocache count=0 status=none; done';
   execFileSync('sh', ['-c', drop, 'sh', ...paths]);
