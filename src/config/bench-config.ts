@@ -167,7 +167,7 @@ const modelAndEngine = {
     value: '<n>',
     help:
       'worker processes, each with its own model and its share of the cores; auto: one per core, at most 4. Times are then' +
-      ' measured under load; suites that measure times (latency, scaling, serving, storage) use one worker',
+      ' measured under load; suites that measure times (latency, length, reuse, scaling, serving, storage) use one worker',
     allowed: 'a whole number, 1 or more, or auto',
     preset: '1',
   }).exactOptional(),
@@ -270,7 +270,7 @@ const kv = {
   externalKv: path('<dir>', 'KV files made elsewhere: dki-external:NAME reads those in the folder NAME', 'none'),
   kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
     value: '<size>',
-    help: 'maximum size of the KV stored per user',
+    help: 'maximum size of a KV store: that of each user, or the one named by --kv-store',
     preset: '256MiB',
     allowed: 'bytes, or a size such as 256MiB',
   }).default(256 * 2 ** 20),

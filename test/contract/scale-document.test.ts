@@ -6,9 +6,8 @@ import { expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { commandNames, declareCommand } from '../../src/cli/program.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/scale.md'), 'utf8');
-const blocksOf = (language: string): string[] =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, text]) => text!);
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/scale.md'), 'utf8');
 
 /** The parts of a job whose values are looked at one by one. */
 interface Job {
@@ -27,11 +26,10 @@ interface Named {
   readonly name: string;
 }
 
-const [manifest = ''] = blocksOf('yaml');
-const document = parseDocument(manifest, { strict: true });
+const document = parseDocument(readFileSync(join(root, 'examples/kubernetes-job.yaml'), 'utf8'), { strict: true });
 const job = document.toJS() as Job;
 const [container] = job.spec.template.spec.containers;
-const scripts = [...blocksOf('sh'), ...container!.args];
+const scripts = [...[...page.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, text]) => text!), ...container!.args];
 
 it('the job for Kubernetes is YAML without a warning, and an indexed job that mounts what it names, a shard for each index', () => {
   expect([document.errors, document.warnings]).toEqual([[], []]);
