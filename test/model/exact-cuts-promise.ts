@@ -11,7 +11,7 @@ export const weightTypes = ['f16', 'q8_0', 'q4_0', 'q4_1', 'q5_0', 'q4_k', 'q5_k
 export async function expectExactArms(type: string, threads: number): Promise<void> {
   using folder = new TestFolder();
   const model = `random:small-llama:${type}`;
-  const flags = { model, arms, threads: String(threads), users: '10', limit: '8', run: 'exact', contextTokens: '1024' };
+  const flags = { model, arms, threads: String(threads), users: '10', limit: '3', run: 'exact', contextTokens: '1024' };
   const config = smallConfig(folder, flags);
   const [results] = await runBench(config);
   const proven = ['numerical parity', 'token accounting', 'token identity', 'answers', 'cells'];
