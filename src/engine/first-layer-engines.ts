@@ -9,7 +9,7 @@ export type FirstLayerEngines = ReturnType<typeof firstLayerEngines>;
  */
 export function firstLayerEngines(
   most: number,
-  openEngine: (layers: number, options: FirstLayersOptions) => Promise<Engine>,
+  openEngine: (layers: number, options: Pick<FirstLayersOptions, 'queries'>) => Promise<Engine>,
 ) {
   const engines = new Map<string, Promise<Engine>>();
   return {
@@ -18,14 +18,14 @@ export function firstLayerEngines(
         throw new RangeError(`${layers} layers, expected 1 to ${most}`);
       }
       const kind = JSON.stringify([layers, options.queries === true]);
-      const opening = engines.get(kind) ?? openEngine(layers, options);
+      const { queries = false, signal } = options;
+      // Without the signal: other callers may wait for the same engine.
+      const opening = engines.get(kind) ?? openEngine(layers, { queries });
       engines.set(kind, opening);
-      try {
-        return await opening;
-      } catch (error) {
-        engines.delete(kind);
-        throw error;
-      }
+      opening.catch(() => engines.get(kind) === opening && engines.delete(kind));
+      const engine = await opening;
+      signal?.throwIfAborted();
+      return engine;
     },
     async [Symbol.asyncDispose](): Promise<void> {
       const opened = await Promise.allSettled(engines.values());

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
 import { kvBytes, type SequenceState } from '../engine/sequence-state.ts';
 import { takeMemory, wholeMemory } from './wasm-arena.ts';
-import { ArenaCells, JoinedState } from './arena-cells.ts';
+import { ArenaCells, ArenaScratch, JoinedState } from './arena-cells.ts';
 
 const layout = { ...smallLayout, valueType: 'F32' } as const;
 const cells = (count: number): SequenceState => plainState(layout, new Array<number>(count).fill(7));
@@ -40,6 +40,17 @@ test('erased arena cells cannot be read, and their bytes are cleared', () => {
   expect(() => kept.keys).toThrow(expect.objectContaining({ code: 'not-found' }));
   expect(() => kept.values).toThrow('was deleted while a turn was using it');
   expect(takeMemory(kvBytes(cells(5)))).toBe(address);
+});
+
+test('arena cells are in plain memory where they would leave too little to joins', () => {
+  const kept = new ArenaCells(cells(5), 2 ** 32);
+  expect([kept.place, plain(kept)]).toEqual([undefined, plain(cells(5))]);
+  const scratch = new ArenaScratch();
+  const joined = new JoinedState(cells(5));
+  expect(scratch.place(joined).keysAt).toBe(joined.keysAt);
+  expect(() => scratch.take(2 ** 33)).toThrow('the KV blocks of the turns under way do not fit into 4 GiB');
+  scratch[Symbol.dispose]();
+  joined[Symbol.dispose]();
 });
 
 test('disposing of arena cells does nothing: the store owns them', () => {

@@ -22,6 +22,9 @@ function placeFrom(address: number, { layout, positions }: Shape): ArenaPlace {
   };
 }
 
+/** What stores leave free in the arena for the joins of turns. */
+const LEFT_FOR_JOINS = 2 ** 30;
+
 /**
  * A copy of cells in the arena, where a join can read it directly. It is in plain memory if the arena is full, or after
  * `moveOut`. The store owns it and frees it with `moveOut` or `erase`, so `Symbol.dispose` does nothing.
@@ -33,20 +36,27 @@ export class ArenaCells implements SequenceState {
   #place: ArenaPlace | undefined;
   #plain: SequenceState | undefined;
 
-  constructor(cells: SequenceState) {
+  /** @param leavingBytes what must stay free in the arena */
+  constructor(cells: SequenceState, leavingBytes = LEFT_FOR_JOINS) {
     this.layout = cells.layout;
     this.tokenIds = cells.tokenIds;
     this.positions = cells.positions;
-    // Disposed cells throw here, before memory is taken.
-    const { keys, values } = cells;
-    const address = takeMemory(kvBytes(cells));
+    const sizeBytes = kvBytes(cells);
+    const address = takeMemory(sizeBytes, leavingBytes);
     if (address === undefined) {
       this.#plain = cutCells(cells, 0, cells.positions.length);
       return;
     }
     const place = placeFrom(address, cells);
-    keys.forEach((tensor, layer) => wholeMemory().set(tensor, place.keysAt[layer]));
-    values.forEach((tensor, layer) => wholeMemory().set(tensor, place.valuesAt[layer]));
+    try {
+      // Read only now: views of cells in the arena end when it grows. Disposed cells throw.
+      const { keys, values } = cells;
+      keys.forEach((tensor, layer) => wholeMemory().set(tensor, place.keysAt[layer]));
+      values.forEach((tensor, layer) => wholeMemory().set(tensor, place.valuesAt[layer]));
+    } catch (error) {
+      giveMemoryBack(address, sizeBytes);
+      throw error;
+    }
     this.#place = place;
   }
 
@@ -115,13 +125,12 @@ export class JoinedState implements SequenceState, ArenaPlace {
   readonly valuesAt: readonly number[];
   #isDisposed = false;
 
-  /** @throws RangeError if the arena is full */
+  /** @throws BenchError `bad-option` if the arena is full */
   constructor({ layout, positions, tokenIds }: Shape) {
     this.layout = layout;
     this.positions = positions;
     this.tokenIds = tokenIds;
-    const address = takeMemory(kvBytes(this));
-    if (address === undefined) throw new RangeError(`no memory for a KV state of ${kvBytes(this)} bytes`);
+    const address = takeMemory(kvBytes(this)) ?? arenaIsFull();
     const { keysAt, valuesAt } = placeFrom(address, this);
     this.keysAt = keysAt;
     this.valuesAt = valuesAt;
@@ -153,15 +162,16 @@ export class ArenaScratch implements Disposable {
   readonly #copies = new Map<SequenceState, ArenaCells>();
   readonly #taken: { readonly address: number; readonly sizeBytes: number }[] = [];
 
-  /** The place of cells, copied into the arena if they are not there. @throws RangeError if it is full */
+  /** The place of cells, copied into the arena if they are not there. @throws BenchError `bad-option` if it is full */
   place(cells: SequenceState): ArenaPlace {
+    if (cells instanceof JoinedState) return cells;
     if (cells instanceof ArenaCells && cells.place !== undefined) return cells.place;
-    const copy = this.#copies.get(cells) ?? new ArenaCells(cells);
+    const copy = this.#copies.get(cells) ?? new ArenaCells(cells, 0);
     this.#copies.set(cells, copy);
     return copy.place ?? arenaIsFull();
   }
 
-  /** The address of scratch memory. @throws RangeError if the arena is full */
+  /** The address of scratch memory. @throws BenchError `bad-option` if the arena is full */
   take(sizeBytes: number): number {
     const address = takeMemory(sizeBytes) ?? arenaIsFull();
     this.#taken.push({ address, sizeBytes });
@@ -175,5 +185,6 @@ export class ArenaScratch implements Disposable {
 }
 
 function arenaIsFull(): never {
-  throw new RangeError('the KV blocks of one turn do not fit into 4 GiB');
+  const message = 'the KV blocks of the turns under way do not fit into 4 GiB';
+  throw new BenchError('bad-option', message, 'show fewer memories, ask fewer questions at once, or take arm dki');
 }

@@ -1,4 +1,4 @@
-import { BoundedEntries, type SizedEntry } from './eviction-queue.ts';
+import { BoundedEntries, type EvictionPolicy, type SizedEntry } from './eviction-queue.ts';
 import type { OwnedKv } from './kv-record.ts';
 
 /** A block as a memory tier holds it. */
@@ -37,8 +37,8 @@ export class BlockMemoryTier<State, File> {
   #hits = 0;
   #evicted = 0;
 
-  constructor(maxBytes: number, form: BlockForm<State, File>) {
-    this.#blocks = new BoundedEntries(maxBytes);
+  constructor(maxBytes: number, form: BlockForm<State, File>, policy?: EvictionPolicy) {
+    this.#blocks = new BoundedEntries(maxBytes, policy);
     this.#form = form;
   }
 

@@ -46,6 +46,8 @@ export class EvictionQueue<Entry extends Evictable> {
 
   delete(entry: Entry): void {
     this.#members.delete(entry);
+    // Otherwise the queues keep deleted entries until the next eviction.
+    if (this.#members.size === 0) this.#queues.clear();
   }
 
   /** The entry to evict next. @param spared an entry that is not evicted */

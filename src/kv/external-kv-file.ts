@@ -156,7 +156,11 @@ function integers({ tensors }: Safetensors, name: string): Int32Array {
   if (found?.shape.length !== 1) throw new Error(`it has no list ${name}`);
   const { buffer } = new Uint8Array(found.bytes);
   if (found.type === 'I32') return new Int32Array(buffer);
-  if (found.type === 'I64') return Int32Array.from(new BigInt64Array(buffer), Number);
+  if (found.type === 'I64') {
+    const large = new BigInt64Array(buffer).find((value) => BigInt.asIntN(32, value) !== value);
+    if (large !== undefined) throw new Error(`${name} has ${large}, which does not fit into 32 bits`);
+    return Int32Array.from(new BigInt64Array(buffer), Number);
+  }
   throw new Error(`${name} has type ${found.type}; expected I32 or I64`);
 }
 

@@ -116,7 +116,8 @@ const blockName = (key: string, fingerprint: string): string =>
 export const markName = (key: string, id: string): string => `${key}.${id}.checkpoint`;
 
 /** The checkpoint id in the name of a mark; undefined for other names. */
-export const markedId = (file: string): string | undefined => /^[^.]+\.([^.]+)\.checkpoint$/.exec(file)?.[1];
+export const markedId = (file: string): string | undefined =>
+  /^[^.]+\.([0-9a-zA-Z-]{1,100})\.checkpoint$/.exec(file)?.[1];
 
 export const isPayload = (file: string): boolean => !isRecord(file) && !isUnfinished(file);
 

@@ -58,17 +58,20 @@ export class FreeRanges {
 }
 
 const free = new FreeRanges();
+let takenBytes = PAGE_BYTES;
 
-/** Takes uninitialised memory and returns its address; undefined if the arena is full. */
-export function takeMemory(sizeBytes: number): number | undefined {
+/** Takes uninitialised memory and returns its address; undefined if the arena is full, or less than `leavingBytes` would be left. */
+export function takeMemory(sizeBytes: number, leavingBytes = 0): number | undefined {
   const needed = aligned(sizeBytes);
-  const found = free.take(needed);
-  if (found !== undefined) return found;
-  return grow(needed) ? free.take(needed) : undefined;
+  if (takenBytes + needed + leavingBytes > MAX_PAGES * PAGE_BYTES) return undefined;
+  const address = free.take(needed) ?? (grow(needed) ? free.take(needed) : undefined);
+  if (address !== undefined) takenBytes += needed;
+  return address;
 }
 
 export function giveMemoryBack(address: number, sizeBytes: number): void {
   free.give(address, aligned(sizeBytes));
+  takenBytes -= aligned(sizeBytes);
 }
 
 /** Views of ranges of equal length; valid until more memory is taken. */

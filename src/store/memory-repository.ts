@@ -54,8 +54,9 @@ export class MemoryRepository extends Repository {
     return this.select(memories, eq(memories.sessionId, sessionId));
   }
 
-  getByUser(userId: string): MemoryRow[] {
-    return this.select(memories, eq(memories.owner, this.#owner({ userId })));
+  /** Without a user: the memories of all sessions without one. */
+  getByUser(userId: string | undefined): MemoryRow[] {
+    return this.select(memories, this.#isOwned(userId));
   }
 
   preferences(userId: string): UserPreferenceRow[] {
@@ -69,8 +70,11 @@ export class MemoryRepository extends Repository {
 
   /** The user's memories with these ids. Without a user: those of sessions without one, each of which may have its own. */
   getByIds(userId: string | undefined, ids: readonly string[]): MemoryRow[] {
-    const isOwned = userId === undefined ? isNull(memories.userId) : eq(memories.owner, this.#owner({ userId }));
-    return this.select(memories, and(isOwned, inArray(memories.id, [...ids])));
+    return this.select(memories, and(this.#isOwned(userId), inArray(memories.id, [...ids])));
+  }
+
+  #isOwned(userId: string | undefined) {
+    return userId === undefined ? isNull(memories.userId) : eq(memories.owner, this.#owner({ userId }));
   }
 
   delete({ owner, id }: Pick<MemoryRow, 'owner' | 'id'>): void {
@@ -88,7 +92,7 @@ export class MemoryRepository extends Repository {
   #owner({ userId, sessionId = '' }: { readonly userId?: string | undefined; readonly sessionId?: string }): string {
     if (userId === undefined) return `session ${sessionId}`;
     if (this.#runId !== undefined) return ownerInRun(this.#runId, userId);
-    // A user may be called like the key of a session.
-    return /^(?:session|user) /.test(userId) ? `user ${userId}` : userId;
+    // A user may be called like the key of a session, or of a user in a run.
+    return /^(?:session|user) |^[0-9a-f-]{36}\//.test(userId) ? `user ${userId}` : userId;
   }
 }

@@ -13,6 +13,7 @@ import {
 import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './memory-system.ts';
 import type { ConversationLog, LoggedAction } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
+import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
 import type { ComputeBlock, Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import {
   buildPrompt,
@@ -127,47 +128,50 @@ export async function answerTurn(
   const prompt = withReserveWarning(await build({ memories, history }), request.maxNewTokens);
   prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
   clock.end('assemble');
-
-  const prefilled = await strategy.prefill(prompt, { session, userId, alpha: scale(parts, gated), signal });
-  const prefixPositions = session.tokens.length;
-  const limits = answerLimits(form, prompt.info.budget.reserveTokens, { ...request, answerPrefix });
-  const generation = await session.generate(prefilled.suffix, limits, { signal });
-  const sessionTokens = session.tokens.slice(0, countCells(prefilled, prompt));
-  clock.end('answer');
-  const record = await storeKv(prefilled);
-  if (prefilled.keep !== undefined) clock.end('keep');
-  const metered = meterDifference(await session.meter(), meterBefore);
-  const account = turnAccount(prefilled, prompt, gated, ahead);
-  const timings = turnTimings(retrieved.elapsedMs, clock.ms, prefilled, generation);
-  const tokens = countTokens(prompt, account, metered, generation);
-  const trace: TurnTrace = {
-    retrieved: retrieved.memories,
-    retrieval: retrieved.record,
-    ...(retrieved.summary === undefined ? {} : { summary: retrieved.summary.text }),
-    prefill: record,
-    account,
-    gating: gated?.details ?? null,
-    suffix: prefilled.suffix,
-    opening: answerOpening(form, answerPrefix, prompt),
-    prefixPositions,
-    sessionTokens,
-    answer: answerRecord(generation, answerPrefix),
-  };
-  const response: ChatResponse = {
-    text: withPrefix(answerPrefix, generation.text),
-    memoriesUsed: prompt.memories,
-    latencyMs: timings.total,
-    inputTokens: prompt.tokenIds.length,
-    outputTokens: tokens.generated,
-    metadata: { injectionMode: parts.injectionMode },
-    promptInfo: { ...prompt.info, segments: withOrigins(prompt, prefilled) },
-    timings,
-    tokens,
-    trace,
-  };
-  parts.log?.record(request, response, parts.action);
-  await forgetInTurn(request, prompt, strategy, parts);
-  return response;
+  try {
+    const prefilled = await strategy.prefill(prompt, { session, userId, alpha: scale(parts, gated), signal });
+    const prefixPositions = session.tokens.length;
+    const limits = answerLimits(form, prompt.info.budget.reserveTokens, { ...request, answerPrefix });
+    const generation = await session.generate(prefilled.suffix, limits, { signal });
+    const sessionTokens = session.tokens.slice(0, countCells(prefilled, prompt));
+    clock.end('answer');
+    const record = await storeKv(prefilled);
+    if (prefilled.keep !== undefined) clock.end('keep');
+    const metered = meterDifference(await session.meter(), meterBefore);
+    const account = turnAccount(prefilled, prompt, gated, ahead);
+    const timings = turnTimings(retrieved.elapsedMs, clock.ms, prefilled, generation);
+    const tokens = countTokens(prompt, account, metered, generation);
+    const trace: TurnTrace = {
+      retrieved: retrieved.memories,
+      retrieval: retrieved.record,
+      ...(retrieved.summary === undefined ? {} : { summary: retrieved.summary.text }),
+      prefill: record,
+      account,
+      gating: gated?.details ?? null,
+      suffix: prefilled.suffix,
+      opening: answerOpening(form, answerPrefix, prompt),
+      prefixPositions,
+      sessionTokens,
+      answer: answerRecord(generation, answerPrefix),
+    };
+    const response: ChatResponse = {
+      text: withPrefix(answerPrefix, generation.text),
+      memoriesUsed: prompt.memories,
+      latencyMs: timings.total,
+      inputTokens: prompt.tokenIds.length,
+      outputTokens: tokens.generated,
+      metadata: { injectionMode: parts.injectionMode },
+      promptInfo: { ...prompt.info, segments: withOrigins(prompt, prefilled) },
+      timings,
+      tokens,
+      trace,
+    };
+    parts.log?.record(request, response, parts.action);
+    return response;
+  } finally {
+    // A turn that fails may have stored KV, too.
+    await forgetInTurn(request, prompt, strategy, parts);
+  }
 }
 
 function turnHistory({ includeHistory, history, sessionId, userId }: ChatRequest, { log }: TurnParts) {
@@ -202,10 +206,13 @@ async function forgetRemoved(
   { retrievals }: TurnParts,
   userId: string,
 ): Promise<void> {
-  for (const memoryId of removed ?? []) {
+  if (removed === undefined || removed.length === 0) return;
+  for (const memoryId of removed) {
     retrievals.forget(userId, memoryId);
     await strategy.forget(userId, memoryId);
   }
+  // A history may quote a memory that is not in the prompt.
+  await strategy.forget(userId, WHOLE_PROMPT);
 }
 
 /** Deletes what a turn stored of memories that another process has removed by now. Later removals delete it themselves. */

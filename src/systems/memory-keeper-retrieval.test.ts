@@ -16,7 +16,7 @@ const history = [{ role: 'user', content: 'Hi' }] as const;
 
 /** Settings on a keeper that finds `found`, and every question that it was asked. */
 function settings(retrieves: RetrievalSettings['retrieves']) {
-  const asked: (readonly [string, RetrieveOptions | string])[] = [];
+  const asked: (readonly [string, RetrieveOptions | string | undefined])[] = [];
   const memories: Pick<MemoryKeeper, 'retrieveStored' | 'all'> = {
     retrieveStored: async (query, options) => {
       asked.push([query, options]);

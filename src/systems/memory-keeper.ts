@@ -131,8 +131,8 @@ export class MemoryKeeper {
     return (await this.retrieveStored(query, { topK, threshold, userId })).memories;
   }
 
-  /** All memories of a user in the database (in a run: of this run), in the order in which they were stored. */
-  all(userId: string): MemorySearchResult[] {
+  /** All memories of a user, or without one, in the database (in a run: of this run), in the order in which they were stored. */
+  all(userId: string | undefined): MemorySearchResult[] {
     return this.#memories.getByUser(userId).map(({ id: memoryId, content, metadata, createdAt }) => {
       return { memoryId, content, score: 1, metadata: dated(metadata ?? {}, createdAt) };
     });
@@ -245,7 +245,7 @@ async function retrieveOwn(
       return memories.retrieveStored(query, { topK: topK ?? settings.topK, threshold, ...user, history });
     }
     case 'all':
-      return newestFirst(() => memories.all(userId ?? ''));
+      return newestFirst(() => memories.all(userId));
     default:
       throw new BenchError(
         'bad-option',

@@ -72,6 +72,21 @@ it.each(['rag', 'dki', 'dki-blocks'])(
   },
 );
 
+it.each(['rag-cached', 'dki', 'dki-blocks'])('%s stores nothing of it when the turn fails', async (arm) => {
+  const hooks: Hooks = {};
+  await using one = open(arm, 0, hooks);
+  await using two = open(arm, 1);
+  await addMemories(one);
+  hooks.generated = async () => {
+    hooks.generated = undefined;
+    await two.removeMemory('s', 'm1', 'ann');
+    throw new Error('the display broke');
+  };
+  await expect(ask(one, 'ann')).rejects.toThrow('the display broke');
+  await ask(one, 'bob');
+  expect(await stored('m1')).toBe(0);
+});
+
 it.each(['rag', 'dki', 'dki-blocks'])('%s deletes what another process stores during the removal', async (arm) => {
   const hooks: Hooks = {};
   await using one = open(arm, 0);

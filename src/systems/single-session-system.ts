@@ -74,6 +74,8 @@ export class SingleSessionSystem implements BenchSystem {
     return this.#turns.runAlone(async () => {
       if (memoryId !== undefined) await this.#forget(userId, memoryId);
       const id = await memories.add(sessionId, content, options);
+      // Again: until it is replaced, another process may use it.
+      if (memoryId !== undefined) await this.#forget(userId, memoryId);
       if (ahead) await this.#prepareNew(userId, [{ memoryId: id, content }], {});
       return id;
     });

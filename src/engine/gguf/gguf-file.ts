@@ -79,7 +79,7 @@ export function readGgufFile(path: string): GgufFile {
 }
 
 /** Name ending of a part of a split model, `NAME-00001-of-00003.gguf`; llama.cpp finds the other parts by name. */
-const PART = /-(\d{5})-of-(\d{5})\.gguf$/;
+const PART = /-(\d{5})-of-(?!00000)(\d{5})\.gguf$/;
 
 /** All files of a model, given the first. @throws BenchError `bad-model` if given another part */
 export function modelParts(path: string): readonly string[] {

@@ -51,7 +51,9 @@ test('describes the file and how it was loaded', () => {
     stopTokens: [{ id: 1, text: '</s>' }],
     chatTemplate: null,
   });
-  expect(info.stateIdentity).toBe(`llama.cpp model ${info.modelSha256}, flash attention off, F16, batches of 512`);
+  expect(info.stateIdentity).toBe(
+    `llama.cpp ${info.build['llama.cpp']}, model ${info.modelSha256}, flash attention off, F16, batches of 512`,
+  );
 });
 
 test('defaults: the training context up to 4,096 tokens, one thread for a small model', async () => {

@@ -39,12 +39,12 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
     try {
       const model = await loadModel(path, request, options);
       const { info, capabilities, tokenizer } = model;
-      const firstLayers = firstLayerEngines(info.model.layers ?? 0, async (layers, { queries, signal }) => {
+      const firstLayers = firstLayerEngines(info.model.layers ?? 0, async (layers, { queries }) => {
         const first = join(states.folder.path, `first-${layers}-layers${queries === true ? '-queries' : ''}.gguf`);
         await writeFirstLayers(path, first, layers, queries);
         const { checkpointFolder: _, ...others } = { ...request, threads: info.threads };
-        const { modelSha256: __, ...sameOptions } = options;
-        return LlamaCppEngine.open(first, others, { ...sameOptions, signal });
+        const { modelSha256: __, signal: ___, ...sameOptions } = options;
+        return LlamaCppEngine.open(first, others, sameOptions);
       });
       return new LlamaCppEngine({ info, capabilities, tokenizer, model, states, firstLayers });
     } catch (error) {

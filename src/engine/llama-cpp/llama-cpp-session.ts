@@ -42,8 +42,9 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
         if (calls++ > 0) this.#decoded++;
         return next;
       };
-      const { firstTokenAt, ...decoded } = await decodeTokens(nextToken, limits, detokenize, signal);
-      await sampled.end();
+      const { firstTokenAt, ...decoded } = await decodeTokens(nextToken, limits, detokenize, signal).finally(() =>
+        sampled.end(),
+      );
       return {
         ...decoded,
         firstTokenMs: firstTokenAt - start,

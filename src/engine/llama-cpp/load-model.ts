@@ -94,7 +94,9 @@ export async function loadModel(
       contextTokens: window.contextTokens,
       signal,
     });
-    const stateIdentity = `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}`;
+    // Another release may round otherwise.
+    const { release } = backend.llama.llamaCppRelease;
+    const stateIdentity = `llama.cpp ${release}, model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}`;
     const placeIdentity = deviceIdentity(compute) + contextIdentity(capabilities, window);
     const detokenize = (ids: TokenIds): string => loaded.detokenize(ids as readonly Token[]);
     const tokenize = tokenizer(model);
@@ -102,7 +104,7 @@ export async function loadModel(
       context,
       info: {
         engine: 'llama-cpp',
-        build: { 'node-llama-cpp': await getModuleVersion(), 'llama.cpp': backend.llama.llamaCppRelease.release },
+        build: { 'node-llama-cpp': await getModuleVersion(), 'llama.cpp': release },
         model: describeModel(header, sizeBytes),
         modelSha256,
         ...window,

@@ -24,7 +24,11 @@ exec 3<&0
 "$@" </dev/null &
 program=$!
 (cat <&3 >/dev/null; kill -9 $program 2>/dev/null) &
+watcher=$!
 wait $program
+code=$?
+kill $watcher 2>/dev/null
+exit $code
 `;
 
 export type LlamaServerProcess = Awaited<ReturnType<typeof startLlamaServer>>;
@@ -72,11 +76,9 @@ export async function startLlamaServer(
   child.stdin.on('error', () => undefined);
   const url = `http://127.0.0.1:${port}`;
   const end = async (): Promise<void> => {
-    if (!hasEnded(child)) {
-      const exit = once(child, 'exit');
-      child.stdin.end();
-      await exit;
-    }
+    const exit = hasEnded(child) ? undefined : once(child, 'exit');
+    child.stdin.end();
+    await exit;
     folder[Symbol.dispose]();
   };
   try {

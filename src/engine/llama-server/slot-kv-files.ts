@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, copyFileSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
+import { moveFile } from '../../base/read-remove-rename-files.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { SessionCells } from '../sequence-state.ts';
 import type { SavableSequence } from '../llama-state/kv-transfer.ts';
@@ -120,15 +121,5 @@ function linkFile(from: string, to: string): void {
       const message = `${to}: a stored state cannot be copied there: ${(error as Error).message}`;
       throw new BenchError('disk', message, diskErrorHint(error), error);
     }
-  }
-}
-
-function moveFile(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-    copyFileSync(from, to);
-    rmSync(from);
   }
 }

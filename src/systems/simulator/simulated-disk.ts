@@ -1,6 +1,6 @@
 import type { BlockDisk } from '../../kv/block-store.ts';
 import { blockId, type BlockForm, type HeldBlock } from '../../kv/block-memory-tier.ts';
-import { BoundedEntries, type SizedEntry } from '../../kv/eviction-queue.ts';
+import { BoundedEntries, type EvictionPolicy, type SizedEntry } from '../../kv/eviction-queue.ts';
 import type { KvStoreStats } from '../../kv/kv-disk-store.ts';
 import type { OwnedKv } from '../../kv/kv-record.ts';
 
@@ -31,8 +31,8 @@ export class SimulatedDisk implements BlockDisk<SimulatedKv> {
   #writtenBytes = 0;
 
   /** @param maxBytes 0 for no disk: nothing is stored */
-  constructor(maxBytes: number) {
-    this.#entries = new BoundedEntries(maxBytes);
+  constructor(maxBytes: number, policy?: EvictionPolicy) {
+    this.#entries = new BoundedEntries(maxBytes, policy);
   }
 
   async findBlock(userId: string, key: string): Promise<Entry | undefined> {

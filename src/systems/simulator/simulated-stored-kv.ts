@@ -23,8 +23,8 @@ abstract class StoredKvArm implements SimulatedArm {
 
   constructor(machine: SimulatedMachine) {
     this.machine = machine;
-    this.#disk = new SimulatedDisk(machine.diskBytes);
-    const memory = new BlockMemoryTier(shareMemory(machine.memoryBytes).blocks, simulatedBlocks);
+    this.#disk = new SimulatedDisk(machine.diskBytes, machine.policy);
+    const memory = new BlockMemoryTier(shareMemory(machine.memoryBytes).blocks, simulatedBlocks, machine.policy);
     this.#store = new BlockStore(this.#disk, memory, 'when-evicted');
   }
 

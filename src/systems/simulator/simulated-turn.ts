@@ -81,6 +81,7 @@ export interface SimulatedMachine {
   /** Bytes of stored KV by its tokens, in memory and on disk. */
   readonly kvBytes: (tokens: number) => number;
   readonly fileBytes: (tokens: number) => number;
+  /** Of all caches. Default: `cost-recency`. */
   readonly policy?: EvictionPolicy;
 }
 

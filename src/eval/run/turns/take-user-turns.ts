@@ -109,7 +109,10 @@ export class UserTurns {
       const answered = performance.now();
       await prepared.observer.observe(open.arm.traits, turn, { signal });
       turns.push({ traits: open.arm.traits, turnMs: answered - start, scoringMs: performance.now() - answered });
-      if (!sharesStore) await open.recorder.declared(() => open.system.reset());
+      await open.recorder.declared(async () => {
+        if (!sharesStore) await open.system.reset();
+        else for (const { memoryId } of prepared.visible) await open.system.forgetMemory(userId, memoryId);
+      });
       onArm?.(turns.length);
     }
     this.#prompts.clear();
