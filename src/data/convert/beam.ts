@@ -152,9 +152,9 @@ function readItem(value: unknown, at: string, { userId, kind, memoryIds, notes }
   if (kind === ABSTENTION) return { ...item, answer: null, evidence: [] };
   const answer = readGold(value as object, at);
   const isShort = shortKinds.includes(kind) && nuggets.length <= MOST_POINTS;
-  return isShort
-    ? { ...item, answer, acceptedAnswers: [nuggets[0]!], evidence }
-    : { ...item, answer, evidence, nuggets };
+  if (!isShort) return { ...item, answer, evidence, nuggets };
+  // One of two points is half an answer.
+  return { ...item, answer, acceptedAnswers: nuggets.length === 1 ? nuggets : [], evidence };
 }
 
 /**

@@ -230,6 +230,7 @@ describe('beam', () => {
         rubric: ['LLM response should state: 3 wheels'],
       },
       { question: 'How do I plan?', answer: 'So and so.', source_chat_ids: [9], rubric: ['a', 'b', 'c'] },
+      { question: 'Where was I?', answer: 'In Paris and Rome.', rubric: ['Paris', 'Rome'] },
     ],
     contradiction_resolution: [
       {
@@ -256,6 +257,7 @@ describe('beam', () => {
     expect(items.map(({ category, answer, evidence, nuggets }) => [category, answer, evidence, nuggets])).toEqual([
       ['information_extraction', 'It shall have 3 wheels.', ['chat-7/2'], undefined],
       ['information_extraction', 'So and so.', [], ['a', 'b', 'c']],
+      ['information_extraction', 'In Paris and Rome.', [], undefined],
       ['abstention', null, [], undefined],
       [
         'contradiction_resolution',
@@ -266,6 +268,8 @@ describe('beam', () => {
       ['instruction_following', 'In a list.', [], ['a list']],
     ]);
     expect(items[0]!.acceptedAnswers).toEqual(['3 wheels']);
+    // Half an answer is not accepted.
+    expect(items[2]!.acceptedAnswers).toEqual([]);
     expect(notesOf(dataset, file)).toEqual([
       'source_chat_ids that name no message of the chat were left out (at f: [0]: probing_questions.information_extraction[1])',
     ]);
@@ -283,8 +287,8 @@ describe('beam', () => {
     make('chats/2/probing_questions/probing_questions.json', questions);
     const dataset = await read('beam', folder.file('chats'));
     expect(dataset.users.map(({ userId, memories, items }) => [userId, memories.length, items.length])).toEqual([
-      ['chat-2', 3, 5],
-      ['chat-10', 3, 5],
+      ['chat-2', 3, 6],
+      ['chat-10', 3, 6],
     ]);
     const bytes = [[{ 'plan-1': chat }], questions, chat, questions].map((one) => JSON.stringify(one)).join('');
     expect(dataset.brought!.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));

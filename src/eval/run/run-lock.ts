@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hostname } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
@@ -29,14 +29,18 @@ export class RunLock implements Disposable {
     if (readHolder(this.#path) === process.pid) rmSync(this.#path, { force: true });
   }
 
-  /** Creates the lock file; false if there is one. Of two processes, only one can create it. */
+  /** Creates the lock file with its holder in it; false if there is one. Of two processes, only one can create it. */
   #take(): boolean {
+    const written = `${this.#path}.${process.pid}.new`;
     try {
-      writeFileSync(this.#path, String(process.pid), { flag: 'wx' });
+      writeFileSync(written, String(process.pid));
+      linkSync(written, this.#path);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
       throw error;
+    } finally {
+      rmSync(written, { force: true });
     }
   }
 

@@ -20,6 +20,11 @@ export interface PackedBundle {
   readonly turns: number;
 }
 
+interface StoredPlan {
+  readonly id: string;
+  readonly planId: string;
+}
+
 /** Writes to a queue. Only the holder of a claim can store its result, in the transaction that ends the job. */
 export class QueueWriter implements AsyncDisposable {
   readonly #connection: QueueConnection;
@@ -48,12 +53,14 @@ export class QueueWriter implements AsyncDisposable {
   async plan(planId: string, plan: QueuedPlan, units: readonly QueuedUnit[]): Promise<number> {
     const { name } = plan;
     const stored = `SELECT id, plan_id AS "planId" FROM ${SCHEMA}.runs WHERE name = $1`;
-    const [known] = await this.#connection.rows<{ id: string; planId: string }>(stored, [name]);
-    const id = known?.id ?? randomUUID();
-    if (known !== undefined && known.planId !== planId) {
+    const requireSamePlan = (known: StoredPlan): void => {
+      if (known.planId === planId) return;
       const message = `${this.#connection.address} has a run "${name}" of another plan`;
       throw new BenchError('bad-option', message, 'choose another name with --run');
-    }
+    };
+    const [known] = await this.#connection.rows<StoredPlan>(stored, [name]);
+    if (known !== undefined) requireSamePlan(known);
+    const id = known?.id ?? randomUUID();
     await this.#jobs.create(id);
     return await this.#connection.transaction(async (transaction) => {
       const made = await transaction.query(
@@ -61,7 +68,12 @@ export class QueueWriter implements AsyncDisposable {
         ON CONFLICT DO NOTHING RETURNING id`,
         [id, name, planId, JSON.stringify(plan), units.length],
       );
-      if (made.length === 0) return await this.#jobs.putAgain(id, transaction);
+      if (made.length === 0) {
+        // Another process may have planned a run of that name since.
+        const [other] = await transaction.query<StoredPlan>(stored, [name]);
+        requireSamePlan(other!);
+        return await this.#jobs.putAgain(other!.id, transaction);
+      }
       await this.#jobs.put(id, units, transaction);
       return units.length;
     });

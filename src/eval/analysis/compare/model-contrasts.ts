@@ -18,7 +18,7 @@ export function modelContrasts(runs: readonly RunResults[]): ModelContrast[] {
   const having = runs.flatMap((results) => {
     const { contrast, run } = results;
     if (contrast === undefined) return [];
-    const family = JSON.stringify([run.dataset.name, contrast.planned]);
+    const family = JSON.stringify([run.dataset.sha256, contrast.planned]);
     return [{ results, contrast, family, p: contrast.found.state === 'measured' ? contrast.found.p : null }];
   });
   return having.map(({ results, contrast, family, p }) => {

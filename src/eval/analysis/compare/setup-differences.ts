@@ -33,7 +33,7 @@ export function differentSubjects(a: Subjects, b: Subjects): SetupDifference[] {
   const names = ({ parts, ...whole }: Pick<RunRecord['dataset'], 'name' | 'sha256' | 'parts'>): string =>
     (parts ?? [whole]).map(({ name, sha256 }) => `${name} (${sha256.slice(0, SHOWN_HASH)})`).join(' + ');
   return (['dataset', 'model', 'embedder'] as const)
-    .filter((part) => a[part].sha256 !== b[part].sha256)
+    .filter((part) => a[part].sha256 !== b[part].sha256 || (a[part].sha256 === '' && a[part].name !== b[part].name))
     .map((part) => ({ what: part === 'dataset' ? 'data set' : part, a: names(a[part]), b: names(b[part]) }));
 }
 

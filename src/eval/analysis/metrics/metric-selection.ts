@@ -1,5 +1,6 @@
 import { BenchError, didYouMean } from '../../../base/bench-error.ts';
 import { type MetricDeclaration, metricDeclaration } from '../../../store/records/run-description.ts';
+import { costNames } from '../../../store/records/run-results.ts';
 import type { MetricsVersion } from './metrics-version.ts';
 import { builtInMetrics, judgeMetric, type MetricDefinition, untestedMetrics } from './built-in-metrics.ts';
 
@@ -11,8 +12,7 @@ const TAKEN = new Set([
   ...[...builtInMetrics, ...untestedMetrics, judgeMetric].map(({ name }) => name),
   'ttftMs',
   'totalMs',
-  'ttftLogRatio',
-  'evaluatedTokens',
+  ...costNames,
 ]);
 
 /**

@@ -40,27 +40,33 @@ interface Exchange {
   readonly answer: string;
 }
 
-/** Pairs every gold with another one: a random order, shifted by one. */
-function derange(golds: readonly string[], seed: number): { readonly gold: string; readonly answer: string }[] {
+/** Pairs every gold with another one: a random order, shifted by one. Golds of which one holds the other are no pair. */
+function derange(golds: readonly string[], language: Language, seed: number): { gold: string; answer: string }[] {
   const order = new SeededRandom(seed).shuffled(golds);
-  return order.map((gold, index) => ({ gold, answer: order[(index + 1) % order.length]! }));
+  const pairs = order.map((gold, index) => ({ gold, answer: order[(index + 1) % order.length]! }));
+  return pairs.filter(({ gold, answer }) => isApart(gold, answer, language));
+}
+
+const meanOr0 = (values: readonly number[]): number => (values.length === 0 ? 0 : mean(values));
+
+function isApart(a: string, b: string, language: Language): boolean {
+  return !holdsWords(a, b, language) && !holdsWords(b, a, language);
 }
 
 function tryGolds({ label, language, golds, metrics }: Trial, seed: number): { passed: boolean; evidence: string } {
   const scores = metrics.map((name) => (answer: string, gold: string) => textMetrics[name]!(answer, [gold], language));
-  const exchanged = derange(golds, seed);
+  const exchanged = derange(golds, language, seed);
   const gold = Math.min(...scores.flatMap((score) => golds.map((one) => score(one, one))));
-  const deranged = Math.max(...scores.map((score) => mean(exchanged.map((pair) => score(pair.answer, pair.gold)))));
+  const deranged = Math.max(...scores.map((score) => meanOr0(exchanged.map((pair) => score(pair.answer, pair.gold)))));
   const empty = Math.max(...scores.flatMap((score) => golds.map((one) => score('', one))));
   return {
-    passed: gold === 1 && deranged < MAX_BY_CHANCE && empty === 0,
+    passed: gold === 1 && deranged < MAX_BY_CHANCE && empty === 0 && 2 * exchanged.length >= golds.length,
     evidence: `${label} (${golds.length} golds): gold ${gold}, derangement ${(100 * deranged).toFixed(1)} %, empty ${empty}`,
   };
 }
 
 function fooledShares({ golds, language }: Trial, seed: number): { readonly way: string; readonly share: number }[] {
   const order = new SeededRandom(seed).shuffled(golds);
-  const apart = (a: string, b: string): boolean => !holdsWords(a, b, language) && !holdsWords(b, a, language);
   /** Removes the punctuation mark that would end the planted sentence. */
   const unmarked = (value: string): string => value.replace(/[\s.!?。！？]+$/u, '');
   const known = knownLanguage(language);
@@ -68,7 +74,7 @@ function fooledShares({ golds, language }: Trial, seed: number): { readonly way:
   return foolingWays.map((way) => {
     const scores = order.flatMap((gold, index) => {
       const next = [1, 2, 3].map((step) => order[(index + step) % order.length]!);
-      const others = [...new Set(next)].filter((other) => apart(gold, other));
+      const others = [...new Set(next)].filter((other) => isApart(gold, other, language));
       if (others.length < 2) return [];
       const planted = plantAnswer(way, unmarked(gold), others.map(unmarked), known);
       return plantedTurn({ ...planted, gold }, 'contains').scores.contains!;
@@ -89,7 +95,7 @@ function metricFault(metric: MetricDefinition, seed: number): string | null {
   const best = average([...golds.map((gold) => ({ gold, answer: gold })), absent(plantedRefusal('en'))], true);
   if (best === null) return `${metric.name} has no value for any planted answer`;
   const wrong = {
-    'exchanged golds': [...derange(golds, seed), ...golds.map(absent)],
+    'exchanged golds': [...derange(golds, 'en', seed), ...golds.map(absent)],
     silence: [...golds.map((gold) => ({ gold, answer: '' })), absent('')],
   };
   const isShare = metric.unit === '%' && metric.direction === 'higher';

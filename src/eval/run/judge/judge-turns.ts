@@ -38,7 +38,7 @@ export async function judgeTurns(
 ): Promise<JudgeProbe> {
   const graded = gradedTurns(turns, runId);
   const answers = distinctQuestions(judge.model, graded);
-  const failures = new Map<FailureReason, { answers: number; first: string }>();
+  const failures = new Map<FailureReason, { readonly turns: ReadonlySet<GradedTurn>; readonly first: string }>();
   const counts = { asked: 0, known: 0, inARow: 0, done: 0 };
   let givenUp: JudgeFailure | undefined;
 
@@ -54,9 +54,9 @@ export async function judgeTurns(
     counts.inARow = 0;
     return value;
   };
-  const fail = (failure: JudgeFailure, count: number): void => {
-    const { answers: before, first } = failures.get(failure.reason) ?? { answers: 0, first: failure.message };
-    failures.set(failure.reason, { answers: before + count, first });
+  const fail = (failure: JudgeFailure, without: readonly GradedTurn[]): void => {
+    const { turns: known = [], first = failure.message } = failures.get(failure.reason) ?? {};
+    failures.set(failure.reason, { turns: new Set([...known, ...without]), first });
     counts.inARow = LASTING.includes(failure.reason) ? counts.inARow + 1 : 0;
     if (counts.inARow >= MAX_IN_A_ROW) givenUp ??= failure;
   };
@@ -70,7 +70,7 @@ export async function judgeTurns(
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof JudgeFailure)) throw error;
-        fail(error, places.length);
+        fail(error, places);
       }
       onJudged?.(++counts.done, answers.length);
     }
@@ -83,7 +83,7 @@ export async function judgeTurns(
       graded.flatMap((turn) => (turn.metric === name ? meanVerdict(turn) : [])),
     );
   }
-  const failed = [...failures].map(([reason, counted]) => ({ reason, ...counted }));
+  const failed = [...failures].map(([reason, { turns: without, first }]) => ({ reason, answers: without.size, first }));
   const prompts = { prompt: judgePrompt, ...(hasPoints(graded) ? { rubricPrompt } : {}) };
   return { model: judge.model, ...prompts, asked: counts.asked, known: counts.known, failed };
 }

@@ -16,12 +16,15 @@ it('adds the energy of all packages, also when a counter starts again, and knows
   expect(none.joules()).toBeNull();
   count('intel-rapl:0', 9_000_000);
   count('intel-rapl:1', 1_000_000);
+  count('intel-rapl:2', 7_000_000);
+  writeFileSync(join(folder.path, 'intel-rapl:2', 'name'), 'psys\n');
   // A part of package 0.
   count('intel-rapl:0:0', 5_000_000);
   using meter = new EnergyMeter({ powercap: folder.path, nvidiaSmi: 'no-such-program' });
   expect(meter.joules()).toBe(0);
   count('intel-rapl:0', 500_000);
   count('intel-rapl:1', 3_000_000);
+  count('intel-rapl:2', 9_000_000);
   count('intel-rapl:0:0', 6_000_000);
   expect(meter.joules()).toBeCloseTo(1.5 + 2);
 });

@@ -21,7 +21,8 @@ export class EnergyMeter implements Disposable {
 
   constructor({ powercap = '/sys/class/powercap', nvidiaSmi = 'nvidia-smi' } = {}) {
     const names = existsSync(powercap) ? readdirSync(powercap) : [];
-    this.#packages = names.filter((name) => /^intel-rapl:\d+$/.test(name)).map((name) => join(powercap, name));
+    const zones = names.filter((name) => /^intel-rapl:\d+$/.test(name)).map((name) => join(powercap, name));
+    this.#packages = zones.filter((zone) => !isWholePlatform(zone));
     const query = ['--query-gpu=index,power.draw', '--format=csv,noheader,nounits', `--loop-ms=${SAMPLE_MS}`];
     this.#sampler = spawn(nvidiaSmi, query, { stdio: ['ignore', 'pipe', 'ignore'] });
     // Most machines have no such program.
@@ -70,4 +71,10 @@ export class EnergyMeter implements Disposable {
     this.#boardJoules += (watts * (now - this.#sampledAt)) / 1000;
     this.#sampledAt = now;
   }
+}
+
+/** True for a zone that contains the packages, as many laptops have one. */
+function isWholePlatform(zone: string): boolean {
+  const file = join(zone, 'name');
+  return existsSync(file) && readFileSync(file, 'utf8').trim() === 'psys';
 }

@@ -19,6 +19,7 @@ import {
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { chooseAnswerPrefix, oneLine, type PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
+import { resolveUserLanguage } from '../../../data/user-language.ts';
 import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
@@ -201,7 +202,7 @@ function outcome(
     const evidence = [old.memoryId, correction.memoryId];
     const scored = { ...item, answer: value, acceptedAnswers, superseded, evidence };
     const rule = { metric: 'contains', version: metricsVersion };
-    return scoreTurn(scored, turn, user.languageProfile, rule).contains === 1;
+    return scoreTurn(scored, turn, resolveUserLanguage(item.language, user.languageProfile), rule).contains === 1;
   };
   const { answer: gold, acceptedAnswers, superseded } = item;
   if (states(gold, acceptedAnswers, superseded)) return 'new';

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { BenchError } from '../../../base/bench-error.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { TemporaryFolder } from '../../../base/temporary-folder.ts';
 import { requireCells } from '../../../engine/engine-capabilities.ts';
@@ -76,6 +77,10 @@ export async function measureLength(
   const behind = HEADER_TOKENS + QUERY_TOKENS + 8;
   const { trainContextTokens } = (await context.engines.inspect(model)).model;
   const fitting = lengths.filter((tokens) => tokens + behind <= trainContextTokens);
+  if (fitting.length === 0) {
+    const message = `--lengths ${lengths.join(',')}: with ${behind} tokens around them, none fits the ${trainContextTokens} of the model`;
+    throw new BenchError('bad-option', message, 'give shorter ones');
+  }
   const measured = [...(context.measured?.length ?? [])];
   const known = new Set(measured.map(({ tokens }) => tokens));
   for (const [index, tokens] of fitting.entries()) {

@@ -90,6 +90,19 @@ describe('a turn that says what its file says', () => {
     expect(await held([turn()], true, gzipSync(text))).toEqual(PASSED);
   });
 
+  it('passes where the file has its golds in a list, or some of them as aliases', async () => {
+    const { answer, acceptedAnswers, ...rest } = item;
+    const stored = turn({ item: { ...turn().item, acceptedAnswers: ['Torino', 'Turino'] } });
+    for (const golds of [
+      { answer: [answer, 'Torino', 'Turino'] },
+      { answer: [answer, 'Torino'], acceptedAnswers: ['Turino'] },
+      { answer, acceptedAnswers, aliases: ['Turino'] },
+    ]) {
+      const lines = [{ type: 'dataset', name: 'x' }, ...memories, { ...rest, ...golds }];
+      expect(await held([stored], true, lines.map((line) => JSON.stringify(line)).join('\n'))).toEqual(PASSED);
+    }
+  });
+
   it('passes where the file is one JSON list, also packed, and fails as it does for lines', async () => {
     const list = `[\n${text.split('\n').join(',\n')}\n]\n`;
     expect(await held([turn()], true, list)).toEqual(PASSED);

@@ -1,3 +1,4 @@
+import { memoize } from '../../../base/memoize.ts';
 import { privateTextHash } from '../../../base/private-text-hash.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { jsonElements } from '../../../data/stream-json-list.ts';
@@ -40,9 +41,11 @@ export interface DataLines {
   readonly memories: ReadonlyMap<string, FileMemory>;
 }
 
-type WrittenLine = Partial<Omit<FileItem, 'golds'> & FileMemory> & {
+type WrittenLine = Partial<Omit<FileItem, 'golds' | 'answer'> & FileMemory> & {
   readonly type?: string;
   readonly userId?: string;
+  /** One, or all that are right. */
+  readonly answer?: string | null | readonly string[];
   readonly acceptedAnswers?: readonly string[];
   readonly aliases?: readonly string[];
 };
@@ -140,12 +143,16 @@ function withUniqueIds(line: WrittenLine, shared: SharedIds): WrittenLine {
 
 const isItem = ({ itemId }: WrittenLine): boolean => itemId !== undefined;
 
+/** The gold, null if only abstaining is right, and all accepted forms. */
+function fileGolds({ answer: given = '', acceptedAnswers = [], aliases = [] }: WrittenLine) {
+  if (given === null) return { answer: null, golds: [] };
+  const [answer = '', ...others] = typeof given === 'string' ? [given] : given;
+  return { answer, golds: [answer, ...others, ...acceptedAnswers, ...aliases] };
+}
+
 function fileItem(line: WrittenLine): FileItem {
-  const { query = '', answer = '', aliases = [], acceptedAnswers = aliases } = line;
-  const lists = { evidence: line.evidence ?? [], superseded: line.superseded ?? [], history: line.history ?? [] };
-  const { itemId = '', askedAt = '' } = line;
-  const golds = answer === null ? [] : [answer, ...acceptedAnswers];
-  return { ...line, ...lists, query, answer, itemId, askedAt, golds };
+  const { query = '', itemId = '', askedAt = '', evidence = [], superseded = [], history = [] } = line;
+  return { ...line, ...fileGolds(line), query, itemId, askedAt, evidence, superseded, history };
 }
 
 export interface RecheckSettings {
@@ -311,6 +318,11 @@ function goldFaults({ observed }: AnsweredTurn, { answer, language }: FileItem, 
   });
 }
 
+/** A worker of a queue rechecks one user after the other. */
+const linesOf = memoize(({ dataFiles, users }: Pick<RunResources['bench'], 'dataFiles' | 'users'>) =>
+  dataFiles === undefined ? undefined : rereadDataFiles(dataFiles, new Set(users.map(({ userId }) => userId))),
+);
+
 export async function recheckUsers(
   bench: Pick<
     RunResources['bench'],
@@ -319,9 +331,8 @@ export async function recheckUsers(
   planned: readonly PlanUser[],
   onUser?: (done: number, total: number) => void,
 ): Promise<RereadCounts> {
-  const { arms, database, dataFiles, metrics, runId, settings, storesTexts, success, users } = bench;
-  const drawn = new Set(users.map(({ userId }) => userId));
-  const lines = dataFiles === undefined ? undefined : await rereadDataFiles(dataFiles, drawn);
+  const { arms, database, metrics, runId, settings, storesTexts, success } = bench;
+  const lines = await linesOf(bench);
   const turns = new TurnRepository(database);
   const counts = planned.map(({ user }, index) => {
     const counted = recheckTurns(turns.listByRun(runId, { userId: user.userId }), {
