@@ -1,5 +1,5 @@
 import type { Config, TopLevelSpec } from 'vega-lite';
-import { csvText } from './table-csv.ts';
+import { csvText, textField } from './table-csv.ts';
 import { printable, printableJson } from './escape-control-characters.ts';
 import { wrapText } from './wrap-text.ts';
 
@@ -101,7 +101,8 @@ export function renderSpecification(figure: Figure): string {
 
 export function renderFigureData({ data }: Figure): string {
   const fields = Object.keys(data[0]!);
-  const text = (value: string | number | null | undefined) => (value === null ? '' : printable(String(value)));
+  const text = (value: string | number | null | undefined) =>
+    typeof value === 'number' ? String(value) : textField(value ?? '');
   return csvText([fields, ...data.map((row) => fields.map((field) => text(row[field])))]);
 }
 

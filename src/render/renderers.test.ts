@@ -41,6 +41,11 @@ describe('renderers', () => {
     expect(renderCsv({ ...small, rows: [row] }).split('\r\n')[1]).toBe('a,random weights,,,n');
   });
 
+  it('CSV has no text that a spreadsheet would run', () => {
+    const row = { label: '=1+1', cells: { name: textCell('@SUM(A1)') } };
+    expect(renderCsv({ ...small, rows: [row] }).split('\r\n')[1]).toBe("'=1+1,,,,'@SUM(A1)");
+  });
+
   it('CSV has an empty field for an unknown number', () => {
     const row = { label: 'a', cells: { name: { kind: 'number', value: NaN, digits: 1 } as const } };
     expect(renderCsv({ ...small, rows: [row] }).split('\r\n')[1]).toBe('a,,,,');

@@ -2,13 +2,25 @@ import { stringify } from 'csv-stringify/sync';
 import { printable } from './escape-control-characters.ts';
 import type { Cell, Table } from './table.ts';
 
+const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/;
+
+/** Puts an apostrophe before a text that a spreadsheet may run as a formula, even if it already begins with apostrophes. */
+export function spreadsheetText(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
 /** A number in full precision; empty if it is unknown or infinite. */
 const finite = (value: number): string => (Number.isFinite(value) ? String(value) : '');
+
+/** A text as it may stand in a file that a spreadsheet opens. */
+export function textField(text: string): string {
+  return spreadsheetText(printable(text));
+}
 
 function fields(cell: Cell | undefined, isInterval: boolean): string[] {
   switch (cell?.kind) {
     case 'text':
-      return isInterval ? [printable(cell.text), '', ''] : [printable(cell.text)];
+      return isInterval ? [textField(cell.text), '', ''] : [textField(cell.text)];
     case 'number':
       return [finite(cell.value)];
     case 'interval':
@@ -27,8 +39,8 @@ export function renderCsv(table: Table): string {
   const columns = table.blocks.flatMap((block) => block.columns);
   const header = columns.flatMap(({ key, kind }) => (kind === 'interval' ? [key, `${key}.low`, `${key}.high`] : [key]));
   const rows = table.rows.map(({ label, cells }) => [
-    printable(label),
+    textField(label),
     ...columns.flatMap(({ key, kind }) => fields(cells[key], kind === 'interval')),
   ]);
-  return csvText([[table.rowHeading, ...header].map(printable), ...rows]);
+  return csvText([[table.rowHeading, ...header].map(textField), ...rows]);
 }

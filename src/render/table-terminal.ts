@@ -50,7 +50,7 @@ function draw(table: Table, block: Block, labelWidth: number, page: Terminal): s
     return lines.map((line) => line.trimEnd());
   };
   return [
-    ...(title === undefined ? [] : [coloured(title, 'cyan', page)]),
+    ...(title === undefined ? [] : [coloured(printable(title), 'cyan', page)]),
     ...drawRow(headings!).map((line) => emphasised(line, page)),
     ...rows.flatMap(drawRow),
   ].join('\n');

@@ -4,7 +4,8 @@ import { privateTextHash } from '../base/private-text-hash.ts';
 import { failedTurn } from '../../test/fixtures/turn-record.ts';
 import { turnOf } from '../../test/fixtures/stored-runs.ts';
 import type { TurnResult } from '../store/records/turn-record.ts';
-import { spreadsheetText, turnColumns, turnLines } from './export-turns.ts';
+import { spreadsheetText } from '../render/table-csv.ts';
+import { turnColumns, turnLines } from './export-turns.ts';
 
 const run = {
   name: 'r',

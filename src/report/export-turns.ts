@@ -3,7 +3,7 @@ import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { redactResult } from '../eval/analysis/redact-turn.ts';
 import { withholdsTexts } from '../eval/analysis/text-restrictions.ts';
 import { unknownQuality, clearScores } from '../eval/analysis/unknown-quality.ts';
-import { csvText } from '../render/table-csv.ts';
+import { csvText, spreadsheetText } from '../render/table-csv.ts';
 import { escapedControls } from '../render/escape-control-characters.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { AnsweredResult, TurnResult } from '../store/records/turn-record.ts';
@@ -70,13 +70,6 @@ export type TurnFormat = (typeof turnFormats)[number];
 export interface ListedRun {
   readonly run: Pick<RunRecord, 'name' | 'suite' | 'model' | 'dataset'>;
   readonly turns: Iterable<TurnResult>;
-}
-
-const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/;
-
-/** Puts an apostrophe before a text that a spreadsheet may run as a formula, even if it already begins with apostrophes. */
-export function spreadsheetText(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text;
 }
 
 /** Lists become JSON, and null an empty cell. */

@@ -25,8 +25,11 @@ const OVER_ALL_TURNS = /^comparisons-.*-all$/;
 
 const seconds = (ms: number) => `${formatNumber(ms / 1000, ms < 10_000 ? 1 : 0)} s`;
 
-/** The wall time of a run by part: `wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s`. */
+/** The wall time of a run by part: `wall 93 s = model 88 s (94.6 %) + embedder 0.2 s + bench 4.8 s`. Those of processes side by side add up to more. */
 export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['profile']): string {
+  if (modelMs + embedderMs > wallMs) {
+    return `wall ${seconds(wallMs)}; over all processes: model ${seconds(modelMs)}, embedder ${seconds(embedderMs)}`;
+  }
   const share = wallMs === 0 ? 0 : (modelMs / wallMs) * 100;
   const rest = seconds(Math.max(0, wallMs - modelMs - embedderMs));
   return `wall ${seconds(wallMs)} = model ${seconds(modelMs)} (${formatNumber(share, 1)} %) + embedder ${seconds(embedderMs)} + bench ${rest}`;

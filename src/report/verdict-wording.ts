@@ -75,14 +75,15 @@ export function listed(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`;
 }
 
-/** Groups differences to the baseline by the sign of their intervals; `none`: the interval contains 0. */
+/** Groups differences to the baseline by the sign of their intervals; those that contain 0 by verdict: `kept`, or `none`. */
 export function groupDifferences(compared: readonly Comparison[]) {
   const others = compared.filter(({ verdict }) => verdict !== 'identical');
   return {
     identical: compared.filter(({ verdict }) => verdict === 'identical'),
     lower: others.filter(({ high }) => high < 0),
     higher: others.filter(({ low }) => low > 0),
-    none: others.filter(containsZero),
+    kept: others.filter((one) => containsZero(one) && one.verdict === 'kept'),
+    none: others.filter((one) => containsZero(one) && one.verdict !== 'kept'),
   };
 }
 

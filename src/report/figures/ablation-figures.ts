@@ -13,7 +13,7 @@ const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 /** `Of 16 other arms against rag, …: 5 lose exact match, dki-gated most: 62.2 [52.3, 71.2] points; …; 10 undecided` */
 function ablationFinding(compared: readonly Comparison[], against: string, quality: MetricDisplay): string {
   const others = compared.filter(({ verdict }) => verdict !== 'identical');
-  const { lower, higher, none } = groupDifferences(others);
+  const { lower, higher, kept, none } = groupDifferences(others);
   if (others.length === 0) return `No arm changes an answer of ${against}`;
   const clause = (verb: string, some: readonly Comparison[]): string[] => {
     const [most] = some.toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta));
@@ -26,6 +26,7 @@ function ablationFinding(compared: readonly Comparison[], against: string, quali
   const parts = [
     ...clause('lose', lower),
     ...clause('gain', higher),
+    ...(kept.length === 0 ? [] : [`${kept.length} kept within the margin`]),
     ...(none.length === 0 ? [] : [`${none.length} undecided`]),
   ];
   const arms = others.length === 1 ? 'one other arm' : `${others.length} other arms`;
@@ -86,7 +87,7 @@ function alphaFinding({ arms, comparisons }: RunResults, quality: MetricDisplay)
     .filter(({ a, b, metric }) => metric === quality.name && b === baseline && alphas.get(a) !== undefined)
     .sort((one, other) => alphas.get(one.a)! - alphas.get(other.a)!);
   if (compared.length === 0) return `${quality.title} by α; no arms were compared`;
-  const { identical, lower, higher, none } = groupDifferences(compared);
+  const { identical, lower, higher, kept, none } = groupDifferences(compared);
   const part = (words: string, some: readonly Comparison[], isSized = false): string[] => {
     const values = some.map((one, index) => {
       const alpha = String(alphas.get(one.a)!);
@@ -98,6 +99,7 @@ function alphaFinding({ arms, comparisons }: RunResults, quality: MetricDisplay)
     ...part('lower', lower, true),
     ...part('higher', higher, true),
     ...part('unchanged (bit-identical)', identical),
+    ...part('kept within the margin', kept),
     ...part('undecided', none),
   ];
   return `Against ${baseline!}, ${quality.label} is ${parts.join('; ')}`;

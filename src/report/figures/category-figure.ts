@@ -1,6 +1,6 @@
 import { contrastName } from '../../eval/analysis/summary/planned-contrast.ts';
 import { type Figure, HALF_PANEL_WIDTH } from '../../render/figure.ts';
-import { formatNumber } from '../../render/format-number.ts';
+import { formatInterval, formatNumber } from '../../render/format-number.ts';
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm } from '../find-arms-and-comparisons.ts';
 import { taskSuccessMeaning } from '../metric-display.ts';
@@ -15,12 +15,13 @@ function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string 
   if (found.state === 'absent')
     return `The planned contrast, ${contrastName(planned)}, was not measured (${found.why})`;
   const against = `against ${planned.reference} on ${first}`;
-  const size = sizeText(found, 100, 1);
-  const { verdict } = found;
-  if (verdict !== 'higher' && verdict !== 'lower')
-    return `${planned.arm} ${against} differs by ${size} points from that on ${second}, ${verdict}`;
+  const { verdict, delta, low, high } = found;
+  if (verdict !== 'higher' && verdict !== 'lower') {
+    const signed = formatInterval([100 * delta, 100 * low, 100 * high], 1);
+    return `${planned.arm} ${against} differs by ${signed} points from that on ${second}, ${verdict}`;
+  }
   const words = verdict === 'higher' ? 'above' : 'below';
-  return `${planned.arm} ${against} is ${size} points ${words} that on ${second}`;
+  return `${planned.arm} ${against} is ${sizeText(found, 100, 1)} points ${words} that on ${second}`;
 }
 
 /** The differences to text in points, by category and arm. */

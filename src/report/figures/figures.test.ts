@@ -114,7 +114,7 @@ it('shows what each part changes against rag, in points, and says what dki is', 
   expect(description).toContain('dki 0.0 [0.0, 0.0] points');
   const other = runResults.comparisons.map((one) => ({ ...one, verdict: 'kept' as const }));
   expect(reportFigures(of('ablation', { comparisons: other }))[0]!.title).toBe(
-    'Figure 3. Of one other arm against rag, by their 95 % intervals: 1 undecided',
+    'Figure 3. Of one other arm against rag, by their 95 % intervals: 1 kept within the margin',
   );
 });
 

@@ -218,7 +218,7 @@ export function leakFigure(results: RunResults): Figure | undefined {
 
 function servingFinding(loads: readonly ServedLoad[]): string {
   const clauses = [...Map.groupBy(loads, ({ arm }) => arm)].map(([arm, ofArm]) => {
-    const served = ofArm.filter(({ saturated }) => !saturated).map(({ offered }) => offered);
+    const served = ofArm.filter(({ saturated, errors }) => !saturated && errors === 0).map(({ offered }) => offered);
     return `${arm} ${served.length === 0 ? 'none' : `${formatNumber(Math.max(...served), 2)}/s`}`;
   });
   return `Highest tested arrival rate that each arm sustains: ${clauses.join(', ')}`;

@@ -72,7 +72,9 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
     fact('started', runs, ({ run }) => run.startedAt),
     fact('wall time', runs, ({ run: { profile } }) => {
       const { wallMs, modelMs, embedderMs } = profile;
-      return `${seconds(wallMs)}, including ${seconds(modelMs)} in the model and ${seconds(embedderMs)} in the embedder`;
+      const parts = `${seconds(modelMs)} in the model and ${seconds(embedderMs)} in the embedder`;
+      const isSum = modelMs + embedderMs > wallMs;
+      return `${seconds(wallMs)}${isSum ? '; over all processes' : ', including'} ${parts}`;
     }),
   ];
 }

@@ -25,6 +25,7 @@ const stages: readonly (readonly [FunnelStage, heading: string])[] = [
 export function wrongAnswersTable(results: RunResults): Table {
   const { run } = results;
   const { withoutEvidence } = run.dataset;
+  const repeats = Number(run.settings['repeats'] ?? 1);
   return armTable(results, {
     id: 'table-1b',
     title: 'Table 1b. Wrong answers by class, and the evidence funnel',
@@ -49,6 +50,7 @@ export function wrongAnswersTable(results: RunResults): Table {
       'A wrong answer falls into the first class that fits: abstained; superseded, an outdated value; confused, the value ' +
         'of another memory in the prompt; near copy; fabricated, a value that was not in the prompt; off topic.',
       'An item leaves the funnel at the first stage that fails.',
+      repeats > 1 && `Each of the ${repeats} repeats of an item counts.`,
       withoutEvidence !== undefined && `${withoutEvidence} items with unknown evidence are not in the funnel.`,
     ],
   });

@@ -2,7 +2,15 @@ import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { untestedMetrics } from '../../eval/analysis/metrics/built-in-metrics.ts';
 import { answersControlItems } from '../../eval/analysis/planned-sample.ts';
-import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts';
+import {
+  countColumn,
+  intervalColumn,
+  type ItemBlock,
+  type ItemColumn,
+  numberColumn,
+  type Table,
+  titled,
+} from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import {
@@ -18,6 +26,7 @@ import { armTable, hitRateColumn, timingNotes } from './table-parts.ts';
 import { fieldValues, findPart, supersededNote } from './breakdown-tables.ts';
 
 type ArmBlock = ItemBlock<ArmResults>;
+type Column = ItemColumn<ArmResults>;
 
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 
@@ -48,7 +57,7 @@ export function armResultsTable(results: RunResults): Table {
       ...(hasFidelity ? [fidelityBlock(results)] : []),
       ...languageBlocks(results),
       tokensBlock(arms),
-      timeBlock,
+      timeBlock(arms),
       turnsBlock,
     ],
     notes: [
@@ -75,24 +84,38 @@ function tokensBlock(arms: readonly ArmResults[]): ArmBlock {
   const positions = numberColumn('positions', 'positions', (arm: ArmResults) =>
     sharesPositions(arm) ? arm.tokens?.positions : null,
   );
+  const missesAndAll: readonly Column[] = [
+    numberColumn('evaluatedTokensMiss', 'evaluated (cache misses)', (arm) => arm.costMiss?.tokens.evaluated),
+    numberColumn('evaluatedTokensAll', 'evaluated (all turns)', (arm) => arm.costAll?.tokens.evaluated),
+  ];
+  const hasHits = primaryArm(arms) !== undefined;
   return titled('Tokens per turn (mean)', [
     numberColumn('promptTokens', 'prompt', (arm) => arm.tokens?.prompt),
     numberColumn('kvResidentTokens', 'resident KV', (arm) => arm.tokens?.kvResident),
-    numberColumn('evaluatedTokens', 'evaluated (cache hits)', (arm) => arm.tokens?.evaluated),
+    numberColumn(
+      'evaluatedTokens',
+      `evaluated (${hasHits ? 'cache hits' : 'all turns'})`,
+      (arm) => arm.tokens?.evaluated,
+    ),
     numberColumn('generatedTokens', 'generated', (arm) => arm.tokens?.generated),
-    numberColumn('evaluatedTokensMiss', 'evaluated (cache misses)', (arm) => arm.costMiss?.tokens.evaluated),
-    numberColumn('evaluatedTokensAll', 'evaluated (all turns)', (arm) => arm.costAll?.tokens.evaluated),
+    ...(hasHits ? missesAndAll : []),
     ...(arms.some(sharesPositions) ? [positions] : []),
   ]);
 }
 
-const timeBlock: ArmBlock = titled('Time to first token (TTFT)', [
-  intervalColumn('ttftMs', 'cache hits (ms)', ({ metrics }) => metrics.ttftMs),
-  numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics: { ttftMs } }) => (ttftMs?.n === 1 ? null : ttftMs?.p50)),
-  numberColumn('ttftP95Ms', 'p95 (ms)', ({ metrics }) => metrics.ttftMs?.p95),
-  intervalColumn('ttftMissMs', 'cache misses (ms)', ({ costMiss }) => costMiss?.ttftMs),
-  intervalColumn('ttftAllMs', 'all turns (ms)', ({ costAll }) => costAll?.ttftMs),
-]);
+function timeBlock(arms: readonly ArmResults[]): ArmBlock {
+  const hasHits = primaryArm(arms) !== undefined;
+  const missesAndAll: readonly Column[] = [
+    intervalColumn('ttftMissMs', 'cache misses (ms)', ({ costMiss }) => costMiss?.ttftMs),
+    intervalColumn('ttftAllMs', 'all turns (ms)', ({ costAll }) => costAll?.ttftMs),
+  ];
+  return titled('Time to first token (TTFT)', [
+    intervalColumn('ttftMs', `${hasHits ? 'cache hits' : 'all turns'} (ms)`, ({ metrics }) => metrics.ttftMs),
+    numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics: { ttftMs } }) => (ttftMs?.n === 1 ? null : ttftMs?.p50)),
+    numberColumn('ttftP95Ms', 'p95 (ms)', ({ metrics }) => metrics.ttftMs?.p95),
+    ...(hasHits ? missesAndAll : []),
+  ]);
+}
 
 /** Turns by the arm's own cache; none for an arm that stores no KV, for which older runs have those of the primary arm. */
 const ownTurns = (key: string, kind: keyof ArmResults['turns']) =>

@@ -116,7 +116,7 @@ export function datasetRetrievalTable(results: RunResults, { rows: all, datasets
   const questions = countColumn('n', 'questions', ({ n }: RetrievalMeasurement) => n);
   const first = datasets.map(
     ({ name, users, memories, questions: n, leftOut }) =>
-      `${name}: ${n} questions of ${users} users with ${memories} memories in all; ${leftOut} items that no memory answers are left out.`,
+      `${name}: ${n} questions of ${users} users with ${memories} memories in all; ${leftOut} items that name no evidence are left out.`,
   );
   const isGiven = rows.some(({ strategy }) => strategy === 'given');
   return strategiesTable(results, rows, [{ ...recall, columns: [questions, ...recall.columns] }, ...others], {

@@ -174,7 +174,7 @@ describe('table 7', () => {
     expect(shown(table, 'router, embed-en-zh, plain')).toMatchObject({ n: '4', delta: '−20.0 [−30.0, −10.0]' });
     const notes = table.notes.join(' ');
     for (const note of [
-      'a: 4 questions of 2 users with 30 memories in all; 1 items that no memory answers are left out.',
+      'a: 4 questions of 2 users with 30 memories in all; 1 items that name no evidence are left out.',
       `"router, embed-en-zh" is the router on vectors of embed-en-zh, the embedder that ships; all other strategies use ${runResults.run.embedder.name}.`,
       'with the whole interval below zero: router, embed-en-zh on plain.',
     ])
