@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 
 /** O_NONBLOCK opens a pipe without waiting for a writer. On Windows it is undefined, and `|` makes that 0. */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
@@ -69,5 +69,22 @@ export function moveOver(from: string, to: string): void {
     if (!IN_THE_WAY.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     removeAny(to);
     renameSync(from, to);
+  }
+}
+
+/** Renames a file, also to another file system, where nobody sees it before it is complete. */
+export function moveFile(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    const copy = `${to}.${process.pid}.incomplete`;
+    try {
+      copyFileSync(from, copy);
+      renameSync(copy, to);
+    } finally {
+      removeAny(copy);
+    }
+    rmSync(from);
   }
 }

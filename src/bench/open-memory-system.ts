@@ -62,7 +62,7 @@ export interface OpenedSystem extends MemorySystem, AsyncDisposable {
  */
 export async function openSystem(options: OpenSystemOptions = {}): Promise<OpenedSystem> {
   const { arm: name = 'dki', sessions = 1, model, embedder, threads } = options;
-  const named = loadBenchConfig({ flags: { model, embedder } });
+  const named = loadBenchConfig({ flags: { model, embedder, threads } });
   requireSearchingRetriever(named.retriever);
   const engines = selectEngine(named);
   const config = await resolveModelOptions(named, engines);
@@ -85,7 +85,8 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
       model: config.model,
       sessions,
       checkpointFolder: join(folder, 'checkpoints'),
-      threads,
+      contextTokens: config.contextTokens,
+      threads: config.threads,
     });
     closers.push(() => engine[Symbol.asyncDispose]());
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
@@ -128,6 +129,8 @@ function openStoreOnce(path: string, maxBytes: number): (engine: Engine) => Prom
   let store: Promise<KvStore> | undefined;
   return async (engine) => {
     store ??= KvStore.open(path, maxBytes, engine);
+    // The next turn tries again.
+    store.catch(() => (store = undefined));
     return { store: await store, diskTiming: 'at-once' };
   };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { busyMachineNote, machineUse } from '../bench/busy-machine.ts';
 import { runBench } from '../bench/run-bench.ts';
@@ -43,6 +44,8 @@ export function declare(command: Command): void {
   });
 }
 
+const suitesWithLengths: readonly string[] = ['length', 'reuse'];
+
 interface BenchState {
   /** Name of the run that began last, or that is resumed. */
   runName: string | undefined;
@@ -52,6 +55,7 @@ interface BenchState {
 
 async function bench(flags: Flags): Promise<void> {
   const config = loadBenchConfig({ flags, arms: armRegistry });
+  requireUsedLengths(config);
   const thresholds = qualityThresholds(config);
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   const state: BenchState = { runName: config.resume, finished: false };
@@ -135,6 +139,14 @@ export async function writeRunReport(
 
 export function checksFailed(runs: readonly Pick<RunResults, 'checks'>[]): boolean {
   return runs.some(({ checks }) => checks.some(({ status }) => status === 'failed'));
+}
+
+/** @throws BenchError `bad-option` for lengths of memories that no suite of the run measures; a resumed run keeps its own */
+function requireUsedLengths({ given, suite, resume }: BenchConfig): void {
+  if (!given.includes('lengths') || resume !== undefined || suite.some((name) => suitesWithLengths.includes(name)))
+    return;
+  const message = `${flagName('lengths')}: has no effect in this run`;
+  throw new BenchError('bad-option', message, `add --suite ${suitesWithLengths.join(' or ')}, or drop it`);
 }
 
 /** The thresholds of `--fail-below`. @throws BenchError `bad-option` before anything runs */

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { selectEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
@@ -53,7 +54,11 @@ async function chat({ arm, user, session, ...flags }: ChatFlags): Promise<void> 
   const setup = { arm, userId: user, ...(session === undefined ? {} : { conversation: session }) };
   // Opened before the models are loaded, so that lines typed meanwhile are read.
   using terminal = new Terminal(user);
-  await using chatSession = await openSession(config, setup);
+  await using chatSession = await terminal.stoppable((signal) => openSession(config, setup, signal));
+  if (chatSession === undefined) {
+    process.exitCode = exitCodes.interrupted;
+    return;
+  }
   if (!config.quiet) {
     const memories = countText((await chatSession.memories()).list().length, 'memory', 'memories');
     process.stderr.write(
@@ -63,12 +68,21 @@ async function chat({ arm, user, session, ...flags }: ChatFlags): Promise<void> 
   await chatLoop(chatSession, terminal);
 }
 
-async function openSession(config: BenchConfig, setup: ChatSetup): Promise<ChatSession> {
+/** Opens the chat; undefined if ^C stopped it. */
+async function openSession(config: BenchConfig, setup: ChatSetup, signal: AbortSignal) {
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   const engines = selectEngine(config);
-  const fetched = await resolveModelOptions(config, engines, { onProgress: display?.showDownload });
-  display?.say('loading model, embedder and memories');
-  return await ChatSession.open(fetched, setup, engines);
+  try {
+    const fetched = await resolveModelOptions(config, engines, { onProgress: display?.showDownload, signal });
+    signal.throwIfAborted();
+    display?.say('loading model, embedder and memories');
+    const session = await ChatSession.open(fetched, setup, engines);
+    if (!signal.aborted) return session;
+    await session[Symbol.asyncDispose]();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return undefined;
 }
 
 /** Standard input and output; ^C stops an answer, and otherwise ends the chat. */

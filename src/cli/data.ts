@@ -31,7 +31,9 @@ import { datasetOffer, fetchDataset, type FetchedDataset } from '../data/fetch-d
 import { withInterrupt } from './with-interrupt.ts';
 import { ProgressDisplay } from './progress.ts';
 
-type MakeFlags = Flags & JsonFlag & Readonly<Partial<Record<'users' | 'tasks' | 'out', string>>>;
+type MakeFlags = Flags &
+  JsonFlag &
+  Readonly<Partial<Record<'users' | 'tasks' | 'out', string>>> & { readonly force?: true };
 type FetchFlags = JsonFlag & { readonly address?: string; readonly yes?: true };
 type ConvertFlags = JsonFlag & Omit<ConversionOptions, 'file'> & { readonly force?: true };
 
@@ -68,6 +70,7 @@ export function declare(command: Command): void {
       `tasks of ruler, comma-separated: ${rulerTasks.join(', ')} (default: all; qa with --dataset)`,
     )
     .option('--out <file>', 'file to write (default: the name of the set, with .jsonl)')
+    .option('--force', 'overwrite the file without asking')
     .addHelpText('after', makeHelp)
     .action(makeData);
   const verified = subcommand(
@@ -111,12 +114,14 @@ export async function listDatasets({ json }: JsonFlag): Promise<void> {
   printResultTables(json, [...entries, ...brought], [datasetsTable(entries), publicDatasetsTable(brought)]);
 }
 
-async function makeData(name: string, { users: usersText, tasks, out, json, ...flags }: MakeFlags): Promise<void> {
+async function makeData(name: string, made: MakeFlags): Promise<void> {
+  const { users: usersText, tasks, out, json, force, ...flags } = made;
   const generator = findGenerator(name);
   const config = loadBenchConfig({ flags });
   const { seed } = config;
   const users = usersText === undefined ? generator.presetUsers : wholeNumber('--users', usersText, 1);
   const file = out ?? `${generator.name}.jsonl`;
+  if (!(await mayWrite(file, force))) return;
   const choice = await rulerChoice(generator.name, tasks, config);
   await writeText(file, await withContextWindow(config, (window) => generator.make(seed, users, window, choice)));
   const verification = await verifyDataset(file);
@@ -168,11 +173,7 @@ async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Prom
 }
 
 async function convert(file: string, { json, force, ...flags }: ConvertFlags): Promise<void> {
-  const question = `${displayPath(resolve(flags.out))} exists: overwrite it?`;
-  if (existsSync(flags.out) && !(await confirm(question, force === true, 'add --force to overwrite it'))) {
-    process.stderr.write('nothing was written\n');
-    return;
-  }
+  if (!(await mayWrite(flags.out, force))) return;
   const conversion = await convertDataset({ ...flags, file });
   const { file: written, users, memories, items, notes } = conversion;
   const path = /[/\\.]/.test(written) ? written : `./${written}`;
@@ -227,6 +228,14 @@ function fetchedLine({ name, path, sha256, hash, users, items }: FetchedDataset,
 interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;
+}
+
+/** Asks before a file is overwritten, unless forced. */
+async function mayWrite(file: string, force: true | undefined): Promise<boolean> {
+  const question = `${displayPath(resolve(file))} exists: overwrite it?`;
+  if (!existsSync(file) || (await confirm(question, force === true, 'add --force to overwrite it'))) return true;
+  process.stderr.write('nothing was written\n');
+  return false;
 }
 
 /** Asks a question unless `yes`. @param hint what to do without a terminal @throws BenchError `bad-option` if standard input is no terminal */

@@ -42,6 +42,14 @@ it('takes sizes and speeds as they are given', async () => {
   expect(small.breakEven.tokens.disk).toBeNull();
 });
 
+it('drops what the policy says, and says so', async () => {
+  const estimate = (policy: string) =>
+    run('--traffic', `${traffic},zipf=1.2`, '--shape', '8b', '--ram', '40MB', '--disk', '0', '--policy', policy);
+  const [lru, both] = [await estimate('lru'), await estimate('cost-recency')];
+  expect(lru.replaceAll(/\s+/g, ' ')).toContain('full caches drop what is longest unused');
+  expect(both.replaceAll(/\s+/g, ' ')).toContain('full caches drop what is cheap to evaluate again and long unused');
+});
+
 it.each([
   [['--shape', '8b'], 'no traffic is named'],
   [

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { checkSchema } from '../data/check-schema.ts';
 import { generateTraffic, trafficSchema } from '../data/generators/traffic.ts';
@@ -10,6 +10,7 @@ import { breakEven, estimateTraffic } from '../eval/run/estimate/estimate-traffi
 import { measuredCosts, SAME_MODEL, writtenCosts } from '../eval/run/estimate/estimated-costs.ts';
 import { MAP_LENGTHS, simulateMap } from '../eval/run/estimate/simulate-reuse-map.ts';
 import { summariseTrace } from '../eval/run/estimate/summarise-trace.ts';
+import { type EvictionPolicy, evictionPolicies } from '../kv/eviction-queue.ts';
 import type { Trace } from '../kv/traffic/trace.ts';
 import { resolveModel } from '../models/resolve-model-name.ts';
 import { pictureFile, renderFigure } from '../render/figure.ts';
@@ -28,15 +29,22 @@ import { printResultTables } from './output.ts';
 type TextFlag =
   'trace' | 'traceRun' | 'traceArm' | 'traffic' | 'model' | 'shape' | 'costs' | 'figure' | 'map' | 'quality';
 type EstimateFlags = JsonFlag &
-  Readonly<Partial<Record<TextFlag | 'read' | 'copy' | 'prefill', string>> & Record<'ram' | 'disk', string>>;
+  Readonly<Partial<Record<TextFlag | 'read' | 'copy' | 'prefill', string>> & Record<'ram' | 'disk', string>> & {
+    readonly policy: EvictionPolicy;
+  };
+
+const dropped: Readonly<Record<EvictionPolicy, string>> = {
+  'cost-recency': 'cheap to evaluate again and long unused',
+  lru: 'longest unused',
+};
 
 /** Options that exclude each other. A map has traffic and machines of its own. */
 const CONFLICTS: Readonly<Record<string, string[]>> = {
-  traffic: ['trace'],
+  traffic: ['trace', 'traceRun', 'traceArm'],
   shape: ['model'],
   costs: ['read', 'copy', 'prefill'],
   quality: ['trace', 'traffic'],
-  map: ['trace', 'traceRun', 'traceArm', 'traffic', 'figure', 'ram', 'disk'],
+  map: ['trace', 'traceRun', 'traceArm', 'traffic', 'figure', 'ram', 'disk', 'policy'],
 };
 
 const help = `
@@ -57,6 +65,14 @@ export function declare(command: Command): void {
     .option('--shape <name>', `size of a model without its file: ${shapeNames.join(', ')}`)
     .option('--ram <size>', 'memory in which each arm may keep KV', '64GiB')
     .option('--disk <size>', 'disk on which arms that store KV may keep it; 0 for none', '1TiB')
+    .addOption(
+      new Option(
+        '--policy <name>',
+        'what full caches drop: what is cheap to evaluate again and long unused, or the latter',
+      )
+        .choices(evictionPolicies)
+        .default('cost-recency'),
+    )
     .option('--read <speed>', 'speed of reading the disk (default: 3GB/s)')
     .option('--copy <speed>', 'speed of copying KV from memory to the model (default: 20GB/s)')
     .option('--prefill <tokens>', 'tokens of a short prompt evaluated per second (default: at 100 TFLOP/s)')
@@ -103,7 +119,7 @@ async function estimate({ json, figure, map, quality, ...flags }: EstimateFlags)
   const trace = await traffic(flags);
   const memoryBytes = readBytes('--ram', flags.ram);
   const diskBytes = readBytes('--disk', flags.disk);
-  const machine: SimulatedMachine = { ...kept, memoryBytes, diskBytes };
+  const machine: SimulatedMachine = { ...kept, memoryBytes, diskBytes, policy: flags.policy };
   const summary = summariseTrace(trace, geometry.kvBytesPerToken);
   const estimated: TrafficEstimate = {
     trace: summary,
@@ -113,6 +129,7 @@ async function estimate({ json, figure, map, quality, ...flags }: EstimateFlags)
     assumed: [
       ...assumed,
       `each arm alone has ${flags.ram} of RAM, and ${flags.disk} of disk if it uses one`,
+      `full caches drop what is ${dropped[flags.policy]}`,
       ...always,
     ],
   };

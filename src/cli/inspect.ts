@@ -66,6 +66,8 @@ export function declare(command: Command): void {
   });
 }
 
+const withoutAttribution = ['has no effect without --attribution', 'add --attribution, or drop it'] as const;
+
 async function inspect(flags: InspectFlags): Promise<void> {
   const { report, export: folder, attribution, print, json } = flags;
   if (report !== undefined) await inspectReports({ ...flags, report });
@@ -82,6 +84,7 @@ async function inspectReports(flags: InspectFlags & { readonly report: string })
   const { database: opened, withoutOutcomes } = await openReports(report, textsOf);
   using database = opened;
   if (folder !== undefined) {
+    refuseUnusedFlags({ port }, 'is of the viewer, and pages are written');
     const several = run === undefined && new RunRepository(database).names().length > 1;
     const name = several ? undefined : findRun(database, run).name;
     await writePages({ database, run: name, folder, ofReports: true, hiddenTexts: hidden }, quiet);
@@ -104,7 +107,7 @@ async function exportDatabase({ run, out, db, quiet, export: folder, ...others }
 async function viewDatabase(flags: InspectFlags): Promise<void> {
   const { out, db, run, port, dataFile, model, engine, quiet: _, ...chosen } = flags;
   refuseUnusedFlags({ ...chosen }, 'chooses a turn for the terminal', 'add --print, or --json');
-  refuseUnusedFlags({ model, engine }, 'has no effect without --attribution', 'add --attribution, or drop it');
+  refuseUnusedFlags({ model, engine }, ...withoutAttribution);
   const config = loadBenchConfig({ flags: { out, db } });
   using database = openStoredRuns(config.db, { readOnly: true });
   const { hidden: hiddenTexts } = new WithheldTexts(dataFile);
@@ -159,7 +162,9 @@ async function writePages(
   printLines([`${displayPath(join(wanted.folder, 'index.html'))}: ${what}, ${counts}`, ...leftOut]);
 }
 
-function printTurns({ out, db, json, dataFile, ...chosen }: InspectFlags): void {
+function printTurns({ out, db, json, dataFile, port, model, engine, attribution, ...chosen }: InspectFlags): void {
+  refuseUnusedFlags({ port }, 'is of the viewer, and turns are printed');
+  if (attribution !== true) refuseUnusedFlags({ model, engine }, ...withoutAttribution);
   const { hidden } = new WithheldTexts(dataFile);
   using database = openStoredRuns(loadBenchConfig({ flags: { out, db } }).db, { readOnly: true });
   const turns = chosenTurns(database, chosen, hidden);
@@ -203,11 +208,15 @@ async function computeAttributions({ out, db, model, engine, quiet, ...chosen }:
   const config = loadBenchConfig({ flags: { out, db, model, engine, quiet } });
   const { attributeTurns } = await loadAttribution();
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
-  display?.say('loading the model');
   const onProgress = (arm: string, count: number, of: number) =>
     display?.say(`leave-one-out attribution of ${arm}: ${count} of ${of} evaluations`);
   using database = openStoredRuns(config.db);
+  if (database.readOnly) {
+    const message = `${displayPath(config.db)} cannot be written, and --attribution stores what it computes`;
+    throw new BenchError('bad-option', message, 'make it writable, or copy it and name the copy: --db FILE');
+  }
   const turns = chosenTurns(database, chosen);
+  display?.say('loading the model');
   const done = await withInterrupt(
     async (signal) => {
       await attributeTurns(database, config, turns, { onProgress, signal });

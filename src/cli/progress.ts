@@ -2,6 +2,7 @@ import type { WriteStream } from 'node:tty';
 import ora from 'ora';
 import type { Progress } from '../eval/run/bench-hooks.ts';
 import type { RunEstimate } from '../eval/run/plan/run-estimate.ts';
+import { printable } from '../render/escape-control-characters.ts';
 import { countText, durationText } from '../render/format-number.ts';
 import type { DownloadProgress } from '../models/hub/download-file.ts';
 
@@ -142,12 +143,12 @@ export class ProgressDisplay implements Disposable {
   /** Writes a line that stays above the bar. */
   readonly note = (text: string): void => {
     this.#spinner?.clear();
-    this.#stream.write(`${text}\n`);
+    this.#stream.write(`${printable(text)}\n`);
   };
 
   say(text: string): void {
-    if (this.#spinner === undefined) this.#stream.write(`${text}\n`);
-    else this.#spinner.text = text;
+    if (this.#spinner === undefined) this.#stream.write(`${printable(text)}\n`);
+    else this.#spinner.text = printable(text);
   }
 
   [Symbol.dispose](): void {

@@ -52,11 +52,22 @@ export function declare(command: Command): void {
       'name of the run, or of several suites; to draw, also several, comma-separated (default: the latest)',
     )
     .addOption(new Option('--table <name>', "table to draw (default: those of the run's suite)").choices(tableNames))
-    .option('--figure <arms>', 'SVG of the differences of these arms to text, by size of model and kind of question')
+    .addOption(
+      new Option(
+        '--figure <arms>',
+        'SVG of the differences of these arms to text, by size of model and kind of question',
+      ).conflicts(['table', 'perTurn']),
+    )
     .addOption(new Option('--format <name>', 'format of the tables').choices(Object.keys(renderers)).default('md'))
-    .addOption(new Option('--per-turn <format>', 'one line per turn instead of tables').choices(turnFormats))
-    .option('--check', 'compare with the report that the run wrote')
-    .option('--write', 'write the report again')
+    .addOption(
+      new Option('--per-turn <format>', 'one line per turn instead of tables')
+        .choices(turnFormats)
+        .conflicts(['table', 'check', 'write']),
+    )
+    .addOption(
+      new Option('--check', 'compare with the report that the run wrote').conflicts(['write', 'table', 'figure']),
+    )
+    .addOption(new Option('--write', 'write the report again').conflicts(['table', 'figure']))
     .option('--report <path>', 'folder of reports, or a file of one, to draw from instead of a database')
     .action(async (flags: TablesFlags) => {
       const { report, ...others } = flags;
@@ -80,14 +91,10 @@ async function reportTables(path: string, given: TablesFlags): Promise<number> {
 }
 
 async function databaseTables(given: TablesFlags): Promise<number> {
-  const { run, table, figure: _figure, format: _format, perTurn, check, write, ...flags } = given;
+  const { run, table: _table, figure: _figure, format: _format, perTurn, check, write, ...flags } = given;
   const config = loadBenchConfig({ flags });
   using database = openStoredRuns(config.db);
-  if (perTurn !== undefined) {
-    const other = [table === undefined ? undefined : '--table', check && '--check', write && '--write'].find(Boolean);
-    if (other === undefined) return await listTurns(database, run, perTurn);
-    throw new BenchError('bad-option', `--per-turn lists turns, and ${other} is about tables`, 'give one of them');
-  }
+  if (perTurn !== undefined) return await listTurns(database, run, perTurn);
   if (check === true || write === true) {
     const all = reports(database, config.out, resultsOfRuns(database, run));
     if (check !== true) {
@@ -124,7 +131,7 @@ function printTables(runs: readonly RunResults[], table: string | undefined, for
   else process.stdout.write(chosen.map(renderers[format]).join('\n'));
   for (const results of runs) {
     const lack = lackOfProof(results);
-    if (lack !== undefined) process.stderr.write(`${results.run.name}: ${lack}\n`);
+    if (lack !== undefined) printLines([`${results.run.name}: ${lack}`], process.stderr);
   }
   return checksFailed(runs) ? exitCodes.checkFailed : exitCodes.ok;
 }
@@ -139,7 +146,7 @@ function availableResults(database: BenchDatabase, runs: readonly RunRecord[]): 
     }
     const underWay = new UserClaimRepository(database, run.id).unfinished();
     const { progress, results } = unfinishedResults(run, turns.listForResults(run.id), underWay);
-    if (results === null) process.stderr.write(`${run.name}: ${progressText(progress)}: nothing to show yet\n`);
+    if (results === null) printLines([`${run.name}: ${progressText(progress)}: nothing to show yet`], process.stderr);
     return results ?? [];
   });
 }
@@ -161,7 +168,7 @@ async function listTurns(database: BenchDatabase, name: string | undefined, form
   }
   process.stdout.write(chunk);
   for (const run of runs.filter((one) => !hasEnded(one))) {
-    process.stderr.write(`${run.name}: UNFINISHED: ${continueHint(run.name)}\n`);
+    printLines([`${run.name}: UNFINISHED: ${continueHint(run.name)}`], process.stderr);
   }
   return exitCodes.ok;
 }

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { moveFile } from '../base/read-remove-rename-files.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
 import { blobPath, cachedCommit, findHubFile, linkBlob, removeCachedFile, snapshotFolder } from './hub/hub-cache.ts';
 import { parseHubReference } from './hub/hub-reference.ts';
@@ -87,13 +88,13 @@ export function storeModelFile({ entry, path, sha256 }: ModelFile, copy: string)
   const hub = hubAccess();
   if (entry.kind === 'embedder' || !path.startsWith(hub.hubCache)) {
     mkdirSync(dirname(path), { recursive: true });
-    renameSync(copy, path);
+    moveFile(copy, path);
     return;
   }
   const { file, ...repository } = parseHubReference(entry.source);
   const blob = blobPath(repository, sha256, hub);
   mkdirSync(dirname(blob), { recursive: true });
-  renameSync(copy, blob);
+  moveFile(copy, blob);
   linkBlob(repository, { file: file!, blob, commit: cachedCommit(repository, hub) }, hub);
 }
 

@@ -30,6 +30,9 @@ it.each([
   [['tables'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
   [['inspect'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
   [['inspect', '--export', 'x', '--print'], 'error: --print has no effect with --export, which writes a whole run\n'],
+  [['inspect', '--print', '--port', '0'], 'error: --port is of the viewer, and turns are printed\n'],
+  [['tables', '--check', '--write'], "error: option '--check' cannot be used with option '--write'\n"],
+  [['bench', '--lengths', '512'], 'error: --lengths: has no effect in this run\n'],
   [['bench', '--arms', 'rag\u001b[2J'], 'error: --arms: unknown arm "rag\\u001b[2J'],
 ])('%j ends with 2 and two lines, without an escape sequence', async (words, message) => {
   const ended = await dkiBench(words);

@@ -20,6 +20,10 @@ function writeLines(name: string, lines: readonly object[]): void {
 it('makes the bytes that ship, and others by another seed', async () => {
   expect((await data(['make', 'recall-en', '--out', 'new/a.jsonl'])).code).toBe(0);
   expect(readFileSync(folder.file('new/a.jsonl'), 'utf8')).toBe(readFileSync(shipped, 'utf8'));
+  const again = await data(['make', 'recall-en', '--seed', '8', '--out', 'new/a.jsonl']);
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('a.jsonl exists: overwrite it?')]);
+  expect(readFileSync(folder.file('new/a.jsonl'), 'utf8')).toBe(readFileSync(shipped, 'utf8'));
+  expect((await data(['make', 'recall-en', '--out', 'new/a.jsonl', '--force'])).code).toBe(0);
   const { stdout } = await data(['make', 'recall-en', '--seed', '8', '--users', '3', '--out', 'b.jsonl']);
   expect(stdout).toMatch(/^b\.jsonl: recall-en, seed 8, sha256 [0-9a-f]{64}\nusers: 3, /);
   expect((await data(['verify', 'b.jsonl'])).code).toBe(0);

@@ -72,6 +72,9 @@ function costLine({ timings, tokens, memoriesUsed, trace, promptInfo }: ChatResp
     `${prompt} prompt, ${kvResident} KV, ${evaluated} evaluated, ${generated} generated`,
     `${countText(memoriesUsed.length, 'memory', 'memories')}${cache}`,
     ...(trace.answer.stop === 'aborted' ? ['stopped'] : []),
+    ...(trace.retrieval?.flags ?? [])
+      .filter(({ flag }) => flag === 'failed' || flag === 'degraded')
+      .map(({ reason }) => `retrieval: ${printable(reason)}`),
     ...promptInfo.budget.warnings,
   ].join(' · ');
 }

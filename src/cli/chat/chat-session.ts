@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
@@ -149,7 +150,7 @@ export class ChatSession implements AsyncDisposable {
     const { traits } = this.#arm;
     const retrieved =
       traits.retrieves === 'retrieved'
-        ? await memories.retrieve(query, { topK, threshold, userId: this.userId, history })
+        ? await keeper.retrieveStored(query, { topK, threshold, userId: this.userId, history })
         : nothingRetrieved;
     return memoriesForArm(traits, {
       retrieved,
@@ -214,7 +215,8 @@ async function openParts(config: BenchConfig, userId: string, arm: Arm, engines:
     const database = openRunDatabase(config);
     closers.push(() => database.close());
     const scope = chatSessionId(userId);
-    const retriever = await openRunRetriever(bench, config, scope, folder.path);
+    // Another chat, perhaps of another database, may use the same servers.
+    const retriever = await openRunRetriever(bench, config, `${scope}/${randomUUID()}`, folder.path);
     closers.push(() => retriever.close());
     const keeper = new MemoryKeeper({ retriever, embeddings, database });
     const memories = new UserMemories(database, keeper, userId, (await embeddings.info()).sha256);

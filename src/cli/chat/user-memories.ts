@@ -2,8 +2,7 @@ import { AuditLogRepository } from '../../store/session-and-message-repositories
 import type { MemoryRow } from '../../store/schema.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { MemoryRepository } from '../../store/memory-repository.ts';
-import type { MemorySearchResult, RetrieveOptions } from '../../retrieval/retriever.ts';
-import type { RetrievedMemories } from '../../systems/memory-system.ts';
+import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 
 /** Id of the session that stores the memories of a user, or the messages of a conversation. Different names give different ids. */
@@ -55,13 +54,6 @@ export class UserMemories {
     if ([...this.#storedIds()].some((memoryId) => !this.#loaded.has(memoryId))) await this.load();
   }
 
-  /** Retrieves for the user, without memories that another chat of the user has meanwhile forgotten. */
-  async retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
-    const retrieved = await this.#keeper.retrieve(query, options);
-    const stored = this.#storedIds();
-    return { ...retrieved, memories: retrieved.memories.filter(({ memoryId }) => stored.has(memoryId)) };
-  }
-
   /** Loads all stored memories into the retriever, with new vectors if another embedder made them. */
   async load(): Promise<void> {
     const stored = this.#rows.getBySession(this.#sessionId).map(entryOf);
@@ -89,6 +81,8 @@ export class UserMemories {
     this.#loaded.delete(memoryId);
     const about = { sessionId: this.#sessionId, memoryIds: [memoryId], metadata: { kvEntries } };
     this.#audit.log({ action: 'memory_remove', ...about });
+    // The write-ahead log still has the text.
+    this.#database.emptyLog();
   }
 
   #storedIds(): ReadonlySet<string> {

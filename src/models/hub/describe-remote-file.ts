@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../../base/bench-error.ts';
 import type { FileChecksum } from './file-checksum.ts';
+import { COMMIT } from './hub-reference.ts';
 import { type WaitOptions, type Server, idleTimeout, send, requireNoPage, refused, mirrorHint } from './hub-request.ts';
 
 const MAX_REDIRECTIONS = 5;
@@ -32,11 +33,16 @@ export async function describeRemoteFile(address: string, hub: Server, options: 
     if (location === null && !response.ok) throw refused(address, status, hub);
     // Checksums are trusted only from the hub itself, not from servers that it redirects to.
     if (new URL(place).origin !== new URL(hub.endpoint).origin) throw unverifiable(address);
-    commit ??= headers.get('x-repo-commit') ?? undefined;
+    commit ??= commitOf(response);
     if (headers.has('x-linked-etag') || location === null) return { ...describe(address, response), commit };
     place = redirection(location, place, address);
   }
   throw new BenchError('network', `${address}: redirected in a circle`, mirrorHint(hub));
+}
+
+/** The commit that a hub names. It becomes the name of a folder, so it must look like one. */
+function commitOf({ headers }: Response): string | undefined {
+  return COMMIT.exec(headers.get('x-repo-commit') ?? '')?.[0];
 }
 
 /** Resolves a redirection. @throws BenchError `network` if it is not a web address */

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { HubRepository } from './hub-reference.ts';
+import { COMMIT, type HubRepository } from './hub-reference.ts';
 import type { HubAccess } from './hub-access.ts';
 
 /**
@@ -20,8 +20,6 @@ import type { HubAccess } from './hub-access.ts';
  * `models--org--repo/{blobs/CHECKSUM, refs/REVISION, snapshots/COMMIT/path → blob, .no_exist/COMMIT/path}`.
  * @see https://huggingface.co/docs/huggingface_hub/guides/manage-cache
  */
-
-const COMMIT = /^[0-9a-f]{40}$/;
 
 function repositoryFolder({ organisation, repository }: HubRepository, { hubCache }: HubAccess): string {
   return join(hubCache, `models--${organisation}--${repository}`);

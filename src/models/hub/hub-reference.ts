@@ -3,6 +3,9 @@ import { BenchError } from '../../base/bench-error.ts';
 /** Prefix of names on the hub: `hf:org/repo/file.gguf`, or `hf:org/repo` for all files of a model. */
 export const hubPrefix = 'hf:';
 
+/** The name of a commit. */
+export const COMMIT = /^[0-9a-f]{40}$/;
+
 const PART = '[A-Za-z0-9][A-Za-z0-9._-]*';
 const REFERENCE = new RegExp(`^${hubPrefix}(${PART})/(${PART})(?:@(${PART}))?(?:/(${PART}(?:/${PART})*))?$`);
 

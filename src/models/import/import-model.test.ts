@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
@@ -134,7 +135,9 @@ describe('an import refuses', () => {
 });
 
 it('the next import removes the copy of a killed process', async () => {
-  written('cache/own/incoming/999999999-left', 'half');
+  const host = hostname().replaceAll(/[^0-9A-Za-z]/g, '');
+  written(`cache/own/incoming/${host}-999999999-left`, 'half');
+  written('cache/own/incoming/elsewhere-999999999-left', 'in work on another host');
   await imported(written('mine.gguf', weights));
-  expect(cache.names()).toEqual([sha256(weights)]);
+  expect(cache.names().toSorted()).toEqual([sha256(weights), 'elsewhere-999999999-left'].toSorted());
 });

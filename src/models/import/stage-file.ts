@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { createWriteStream, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 // By namespace: Node 18 must load this file, so that a user is told which Node is needed.
@@ -8,8 +9,11 @@ import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { isProcessRunning } from '../../base/is-process-running.ts';
+import { moveFile } from '../../base/read-remove-rename-files.ts';
 import type { ImportSource, ImportFile } from './import-source.ts';
 
+/** Hosts may share the cache, and know their own processes only. */
+const OWN_PREFIX = `${hostname().replaceAll(/[^0-9A-Za-z]/g, '')}-`;
 const ELSEWHERE = 'or name another folder with DKI_BENCH_CACHE';
 
 /**
@@ -18,12 +22,13 @@ const ELSEWHERE = 'or name another folder with DKI_BENCH_CACHE';
  */
 export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, file: ImportFile, signal?: AbortSignal) {
   const folder = join(cacheFolder(), 'incoming');
-  const path = join(folder, `${process.pid}-${randomUUID()}`);
+  const path = join(folder, `${OWN_PREFIX}${process.pid}-${randomUUID()}`);
   const content = await file.open();
   try {
     mkdirSync(folder, { recursive: true });
     for (const name of readdirSync(folder)) {
-      if (!isProcessRunning(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true });
+      const processId = name.startsWith(OWN_PREFIX) ? Number.parseInt(name.slice(OWN_PREFIX.length), 10) : undefined;
+      if (processId !== undefined && !isProcessRunning(processId)) rmSync(join(folder, name), { force: true });
     }
     const { bavail, bsize } = statfsSync(folder);
     if (file.bytes > bavail * bsize) {
@@ -33,7 +38,7 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
     const sha256 = await write(content, file, path, signal);
     const moveTo = (place: string): void => {
       mkdirSync(dirname(place), { recursive: true });
-      renameSync(path, place);
+      moveFile(path, place);
     };
     return { path, sha256, moveTo, [Symbol.dispose]: () => rmSync(path, { force: true }) };
   } catch (cause) {

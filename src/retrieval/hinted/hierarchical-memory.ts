@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { RetrievalHints } from './pre-retrieval/pre-retrieval-types.ts';
+import { searchParams } from './pre-retrieval/search-params.ts';
 import { innerProduct } from '../../base/inner-product.ts';
 import { MemoryVectorIndex, type ScoredMemory, type StoredMemory } from '../memory-vector-index.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
@@ -15,15 +15,6 @@ type SearchPlan = ReturnType<typeof planSearch>;
 
 const tierNames = { stm: 'short', mtm: 'mid', ltm: 'long', persona: 'persona' } as const;
 
-/** Known parameters; others are ignored. */
-const paramsSchema = z.looseObject({
-  search_depth: z.int().min(0).max(5).default(1),
-  expand_links: z.boolean().optional(),
-  time_range: z.literal('recent').optional(),
-  include_persona: z.boolean().default(true),
-  tier_preference: z.enum(['stm', 'mtm', 'ltm', 'persona']).optional(),
-});
-
 /**
  * Converts hints to a plan. The first of these labels counts: `deep_search` reads all tiers, and follows links unless
  * `expand_links` is false; `temporal_search` reads the short-term tier; `persona_search` the persona. Without one of them, the
@@ -31,7 +22,7 @@ const paramsSchema = z.looseObject({
  * @throws BenchError `bad-option` for a parameter with an invalid value
  */
 export function planSearch({ strategies, params }: Pick<RetrievalHints, 'strategies' | 'params'>) {
-  const { data, error } = paramsSchema.safeParse(params);
+  const { data, error } = searchParams.safeParse(params);
   if (error !== undefined) {
     const { path, message } = error.issues[0]!;
     const place = `retrieval_hints.params.${path.join('.')}`;
@@ -42,8 +33,8 @@ export function planSearch({ strategies, params }: Pick<RetrievalHints, 'strateg
   const tiers: readonly MemoryTier[] = label === 'persona_search' ? ['persona'] : isRecent ? ['short'] : memoryTiers;
   return {
     tiers,
-    linkDepth: (data.expand_links ?? label === 'deep_search') ? data.search_depth : 0,
-    includePersona: data.include_persona,
+    linkDepth: (data.expand_links ?? label === 'deep_search') ? (data.search_depth ?? 1) : 0,
+    includePersona: data.include_persona ?? true,
     preferredTier: data.tier_preference && tierNames[data.tier_preference],
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BenchError } from '../../../base/bench-error.ts';
 import { defaultKeywordRules } from './route-by-keyword.ts';
 import { routeStrategies } from './pre-retrieval-types.ts';
+import { searchParams } from './search-params.ts';
 
 const action = z.enum(['none', 'embedding', 'optimize', 'multi_embed', 'decompose', 'route', 'validate']);
 const writtenBy = z.enum(['rule', 'llm']);
@@ -28,7 +29,7 @@ const schema = z.strictObject({
       z.strictObject({
         keywords: z.array(z.string().min(1)).min(1),
         strategy: label,
-        params: z.record(z.string(), z.unknown()).default({}),
+        params: searchParams.default({}),
       }),
     )
     .default(() => structuredClone(defaultKeywordRules) as never),
