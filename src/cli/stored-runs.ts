@@ -10,7 +10,7 @@ import { displayPath } from './output.ts';
 /** Opens the database of earlier runs. @throws BenchError `not-found` if the file does not exist; it is not created */
 export function openStoredRuns(path: string, options: { readonly readOnly?: true } = {}): BenchDatabase {
   if (existsSync(path)) return openDatabase({ path, ...(isWritable(path) ? options : { readOnly: true }) });
-  throw new BenchError('not-found', `there is no database ${displayPath(path)}`, 'make one: npm run bench');
+  throw new BenchError('not-found', `there is no database ${displayPath(path)}`, 'make one: npx dki-bench bench');
 }
 
 /** Finds a run by name; by default the latest. @throws BenchError `not-found` */

@@ -174,7 +174,7 @@ async function listTurns(database: BenchDatabase, name: string | undefined, form
 }
 
 function continueHint(run: string): string {
-  return `wait for it, or continue it: npm run bench -- --resume ${groupName(run)}`;
+  return `wait for it, or continue it: npx dki-bench bench --resume ${groupName(run)}`;
 }
 
 function reports(database: BenchDatabase, out: string, runs: readonly RunResults[]): ReportContent[] {

@@ -106,7 +106,7 @@ function planToResume(config: BenchConfig, name: string): SuiteRun[] {
   });
   if (planned.some(({ begun }) => begun?.status !== 'finished')) return planned;
   const message = `--resume ${name}: all its suites are finished`;
-  throw new BenchError('bad-option', message, `see them: npm run tables -- --run ${name}`);
+  throw new BenchError('bad-option', message, `see them: npx dki-bench tables --run ${name}`);
 }
 
 function storedResults(config: BenchConfig, name: string): RunResults {

@@ -33,8 +33,10 @@ export const groupedNumber = (value: number): string => String(value).replaceAll
 export const countText = (count: number, one: string, many = `${one}s`): string =>
   `${groupedNumber(count)} ${count === 1 ? one : many}`;
 
-/** A duration for readers: `1 min 20 s`. */
+/** A duration for readers: `1 min 20 s`, `2 h 5 min`. */
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 100 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -4,7 +4,7 @@ import { readToEnd } from '../base/read-remove-rename-files.ts';
 
 const MAX_BYTES = 2 ** 30;
 
-export const rewriteHint = 'write the report again: npm run tables -- --run NAME --write';
+export const rewriteHint = 'write the report again: npx dki-bench tables --run NAME --write';
 
 /** Reads a file of a report, and decompresses `.gz`. @throws BenchError `bad-data` */
 export function readReportText(path: string): string {

@@ -14,6 +14,6 @@ it('names the group of an interrupted suite, since --resume takes no name with a
     dataset: 'ours',
   };
   expect(runCaveat(run)).toBe(
-    'NOT COMPLETE: first/latency is interrupted, its checks are undecided; continue it: npm run bench -- --resume first',
+    'NOT COMPLETE: first/latency is interrupted, its checks are undecided; continue it: npx dki-bench bench --resume first',
   );
 });

@@ -111,7 +111,7 @@ export function runCaveat({ name, status, failedChecks }: RunSummary): string | 
     return `NOT PROVEN: ${failedChecks.length === 1 ? 'check' : 'checks'} ${failedChecks.join(', ')} of ${name} failed`;
   }
   if (status === 'finished') return undefined;
-  const goOn = status === 'failed' ? '' : `; continue it: npm run bench -- --resume ${groupName(name)}`;
+  const goOn = status === 'failed' ? '' : `; continue it: npx dki-bench bench --resume ${groupName(name)}`;
   return `NOT COMPLETE: ${name} is ${status}, its checks are undecided${goOn}`;
 }
 

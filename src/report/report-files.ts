@@ -86,7 +86,7 @@ export function writeFiles(folder: string, files: ReadonlyMap<string, string>): 
     } catch (error) {
       if (existsSync(unfinished)) rmSync(unfinished);
       const { message } = error as Error;
-      const hint = `${diskErrorHint(error)}, or name another folder with --out; the turns are stored: npm run tables writes the report`;
+      const hint = `${diskErrorHint(error)}, or name another folder with --out; the turns are stored: npx dki-bench tables writes the report`;
       throw new BenchError('disk', `the report cannot be written: ${message}`, hint, error);
     }
   }

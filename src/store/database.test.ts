@@ -53,7 +53,7 @@ describe('a read-only database', () => {
     const empty = folder.file('empty.sqlite');
     writeFileSync(empty, '');
     const message = `${empty} has schema 0, and can only be read with schema 14`;
-    const hint = expect.stringContaining(`npm run tables -- --db ${empty}`) as string;
+    const hint = expect.stringContaining(`npx dki-bench tables --db ${empty}`) as string;
     expectError(() => openDatabase({ path: empty, readOnly: true }), { message, hint });
     expect(readFileSync(empty)).toHaveLength(0);
   });

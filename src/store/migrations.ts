@@ -69,7 +69,7 @@ export function requireCurrentSchema(client: Sqlite.Database, path: string): voi
     requireTables(client, path);
     return;
   }
-  const hint = `bring it up to date, its turns stay as they are: npm run tables -- --db ${path}`;
+  const hint = `bring it up to date, its turns stay as they are: npx dki-bench tables --db ${path}`;
   throw refusal(path, `has schema ${version}, and can only be read with schema ${known}`, hint);
 }
 

@@ -9,6 +9,6 @@ export function groupName(runName: string): string {
 }
 
 /** Hint for an error about a missing run. @param known the names of all runs, oldest first */
-export function lastRunsHint(known: readonly string[], makeOne = 'make one: npm run bench'): string {
+export function lastRunsHint(known: readonly string[], makeOne = 'make one: npx dki-bench bench'): string {
   return known.length === 0 ? makeOne : `the last runs are ${known.slice(-3).join(', ')}`;
 }

@@ -74,7 +74,7 @@ export async function exportPages(options: ViewerExport) {
 const note = (leftOut: string | undefined) =>
   html`<p class="note">
     Exported from the viewer: filters of turns, comparisons, and differences to arms other than RAG need
-    <code>npm run inspect</code>. ${leftOut === undefined ? '' : html`<strong>${leftOut}</strong>`}
+    <code>npx dki-bench inspect</code>. ${leftOut === undefined ? '' : html`<strong>${leftOut}</strong>`}
   </p>`;
 
 const ofItems = ['/item', '/turn', '/turn.json'];

@@ -94,7 +94,7 @@ function columns(links: Links): ListColumn<ListedRun>[] {
 
 export function runsPage({ query, runs, matching, page, pages }: RunsPage, links: Links): Html {
   const table = listTable('Runs', 'runs', columns(links), runs);
-  const hint = query.text === undefined ? html`: make one with <code>npm run bench</code>` : ' matches';
+  const hint = query.text === undefined ? html`: make one with <code>npx dki-bench bench</code>` : ' matches';
   const status = `${matching === 1 ? '1 run' : `${matching} runs`}${pages > 1 ? `, page ${page} of ${pages}` : ''}`;
   const around = numberedLinks(page, pages, (number) => links.runs({ ...query, page: number }));
   const form = html`<form method="get" action="/compare">

@@ -27,8 +27,8 @@ it('is a program that says its version, and ends with 2 at a mistake', async () 
 });
 
 it.each([
-  [['tables'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
-  [['inspect'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
+  [['tables'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npx dki-bench bench\n'],
+  [['inspect'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npx dki-bench bench\n'],
   [['inspect', '--export', 'x', '--print'], 'error: --print has no effect with --export, which writes a whole run\n'],
   [['inspect', '--print', '--port', '0'], 'error: --port is of the viewer, and turns are printed\n'],
   [['tables', '--check', '--write'], "error: option '--check' cannot be used with option '--write'\n"],

@@ -158,9 +158,9 @@ export class KvTransfer implements Disposable {
     const { scratchPath } = this.#storage;
     try {
       await this.#sequence.save(scratchPath).catch((cause: unknown) => {
-        throw cause instanceof BenchError ? cause : notWritten(scratchPath, cause);
+        throw cause instanceof BenchError ? cause : notStored(scratchPath, cause);
       });
-      const file = parseState(readFileSync(scratchPath), scratchPath, this.#facts.windowed);
+      const file = parseState(readState(scratchPath), scratchPath, this.#facts.windowed);
       requireOrderOfValues(file.tensors, scratchPath, layout);
       return gatherCells(file, orderOfArrival(file.positions, this.#cells.positions).slice(start, end));
     } finally {
@@ -230,7 +230,7 @@ export class KvTransfer implements Disposable {
       writeParts(scratchPath, parts);
     } catch (cause) {
       rmSync(scratchPath, { force: true });
-      throw notWritten(scratchPath, cause);
+      throw notStored(scratchPath, cause);
     }
     await this.#load(scratchPath, cells).finally(() => rmSync(scratchPath, { force: true }));
   }
@@ -310,7 +310,16 @@ function unusable(why: string, name = 'KV state'): BenchError {
   return new BenchError('bad-state', `${name}: unusable KV state: ${why}`, 'it will be computed again');
 }
 
-function notWritten(path: string, cause: unknown): BenchError {
+/** @throws BenchError `disk` */
+function readState(path: string) {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw notStored(path, cause, 'read');
+  }
+}
+
+function notStored(path: string, cause: unknown, done = 'written'): BenchError {
   const hint = `${diskErrorHint(cause, dirname(path))}, or name another folder: TMPDIR`;
-  return new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
+  return new BenchError('disk', `${path}: the KV state could not be ${done}`, hint, cause);
 }

@@ -16,7 +16,7 @@ export function resultsOfRuns(database: BenchDatabase, name?: string): RunResult
   return findRuns(database, name).map((run) => {
     if (hasEnded(run)) return resultsOf(database, run);
     const message = `run "${run.name}" is not finished: it has no results yet`;
-    throw new BenchError('not-found', message, `resume it: npm run bench -- --resume ${groupName(run.name)}`);
+    throw new BenchError('not-found', message, `resume it: npx dki-bench bench --resume ${groupName(run.name)}`);
   });
 }
 

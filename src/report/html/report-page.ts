@@ -152,7 +152,7 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
             ${several ? `${runs.length} suites` : `Suite ${run.suite}`} on ${printable(run.model.name)}, seed
             ${run.seed}, ${run.startedAt.slice(0, 10)}. RAG gives the model retrieved memories as text; KV injection
             (DKI) gives it their attention keys and values. All numbers are computed from stored turns; names of rows
-            link to the turns in the viewer, if <code>npm run inspect</code> is running.
+            link to the turns in the viewer, if <code>npx dki-bench inspect</code> is running.
           </p>
           ${contents(runs)}
         </header>

@@ -140,5 +140,5 @@ export function findTable(runs: readonly RunResults[], name: string): Table {
   const names = runs.map(({ run }) => run.name).join(', ');
   const whose = entry.hint === undefined ? `, which suite ${suite} has` : '';
   const message = `run "${names}" has no table ${name}${whose}`;
-  throw new BenchError('not-found', message, entry.hint ?? `npm run bench -- --suite ${suite}`);
+  throw new BenchError('not-found', message, entry.hint ?? `npx dki-bench bench --suite ${suite}`);
 }

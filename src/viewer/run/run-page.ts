@@ -101,7 +101,7 @@ function unfinishedNote({ run: { name, status }, results }: RunPage, links: Link
     The run is ${status}${results === null ? ' and has no results yet' : ''}.
     ${links.answered ? html`<a href="${links.watch(name)}">Its progress</a>.` : ''}
     ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'}
-    <code>npm run bench -- --resume ${printable(groupName(name))}</code>
+    <code>npx dki-bench bench --resume ${printable(groupName(name))}</code>
   </p>`;
 }
 
@@ -132,7 +132,7 @@ function armsForm({ matrix: { run, values }, usualPair: [a, b] }: RunPage): Html
 export function withoutOutcomes({ run: { name } }: RunPage): Html {
   return html`<p class="note">
     This report has no outcomes of its turns: its matrix is empty. To add them, on the machine with its database:
-    <code>npm run tables -- --run ${printable(name)} --write</code>.
+    <code>npx dki-bench tables --run ${printable(name)} --write</code>.
   </p>`;
 }
 

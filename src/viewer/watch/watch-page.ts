@@ -84,7 +84,8 @@ const quietMs = 60_000;
 
 const timeOfDay = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
-const resumption = (name: string): Html => html`<code>npm run bench -- --resume ${printable(groupName(name))}</code>`;
+const resumption = (name: string): Html =>
+  html`<code>npx dki-bench bench --resume ${printable(groupName(name))}</code>`;
 
 function phaseText({ status, begun, turns, ofTurns, name }: RunProgress, links: Links): Html {
   switch (status) {
