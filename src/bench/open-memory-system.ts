@@ -128,9 +128,11 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
 function openStoreOnce(path: string, maxBytes: number): (engine: Engine) => Promise<ArmStore> {
   let store: Promise<KvStore> | undefined;
   return async (engine) => {
-    store ??= KvStore.open(path, maxBytes, engine);
-    // The next turn tries again.
-    store.catch(() => (store = undefined));
+    store ??= KvStore.open(path, maxBytes, engine).catch((error: unknown) => {
+      // The next turn tries again.
+      store = undefined;
+      throw error;
+    });
     return { store: await store, diskTiming: 'at-once' };
   };
 }

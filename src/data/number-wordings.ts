@@ -45,7 +45,11 @@ const anyLanguage: readonly Rewriting[] = [
   [/(?<=\p{N} )degrees?(?!\p{L})/gu, '°'],
 ];
 
-const rewritings: Readonly<Record<KnownLanguage, readonly Rewriting[]>> = {
+/** Version of the rules by which texts are cut into words; `metricsVersion` says what differs. */
+export type WordsVersion = 2 | 3;
+export const wordsVersion: WordsVersion = 3;
+
+const rewritings = (version: WordsVersion): Readonly<Record<KnownLanguage, readonly Rewriting[]>> => ({
   en: [
     // "U.S." is "us", "p.m." is "pm".
     [/(?<![\p{L}\p{N}.])(?:\p{L}\.)+\p{L}(?:\.|(?![\p{L}\p{N}]))/gu, (initials) => initials.replaceAll('.', '')],
@@ -54,6 +58,7 @@ const rewritings: Readonly<Record<KnownLanguage, readonly Rewriting[]>> = {
     [isoDate, (_, year, month, day) => `${months[Number(month) - 1]!} ${Number(day)}, ${year}`],
     [new RegExp(`(?<!\\p{N})(\\d{1,2}) (?:of )?(${months.join('|')})(?!\\p{L})`, 'gu'), '$2 $1'],
     [/(?<=(?<![\p{L}\p{N}:])\d[\d.,]*)(?=(?:[kcm]?m|[km]?g|ml|lbs?|oz|min|h|[ap]m)(?![\p{L}\p{N}]))/gu, ' '],
+    ...(version === 2 ? [] : [[/(?<=\d:\d\d)(?=[ap]m(?![\p{L}\p{N}]))/gu, ' '] as const]),
     [/(?<=\p{N} )(k|c)(?:ilo|enti)met(?:er|re)s?(?!\p{L})/gu, '$1m'],
     [/(?<=\p{N} )(?:kilograms?|kilos?)(?!\p{L})/gu, 'kg'],
   ],
@@ -61,9 +66,9 @@ const rewritings: Readonly<Record<KnownLanguage, readonly Rewriting[]>> = {
     [/(?:星期|礼拜)(?=[一二三四五六日天])/gu, '周'],
     [new RegExp(`百分之(${HAN_NUMERAL}+|\\d[\\d.]*)`, 'gu'), (_, n) => `${/\d/u.test(n) ? n : fromHan(n)}%`],
     [
-      // Numbers before a measure word; 一个 and 一点 are seldom counts.
+      // Numbers before a measure word; 一个 and 一点 are seldom counts. Version 2 took no 一 for a number.
       new RegExp(
-        `(?<!${HAN_NUMERAL}|周|\\d)(?!一(?!${HAN_NUMERAL}))${HAN_NUMERAL}+(?=[个個只隻条條张張本台辆輛件位人岁歲年月日号號天周次点點分秒小块塊元角公厘米斤克度杯瓶套间間层層楼樓倍名口双雙份首座棵朵匹篇遍万])`,
+        `(?<!${HAN_NUMERAL}|周|\\d)(?!一${version === 2 ? `(?!${HAN_NUMERAL})` : '[个個点點]'})${HAN_NUMERAL}+(?=[个個只隻条條张張本台辆輛件位人岁歲年月日号號天周次点點分秒小块塊元角公厘米斤克度杯瓶套间間层層楼樓倍名口双雙份首座棵朵匹篇遍万])`,
         'gu',
       ),
       fromHan,
@@ -78,14 +83,16 @@ const rewritings: Readonly<Record<KnownLanguage, readonly Rewriting[]>> = {
     // A Han character and a unit in letters are words apart.
     [/(?<=\d)(?=[kc]?m(?!\p{L})|kg)/gu, ' '],
   ],
-};
+});
+
+const byVersion = { 2: rewritings(2), 3: rewritings(3) };
 
 /**
  * Writes numbers, dates and units of a lower-case text in one form: "twenty-five" and 二十五岁 in digits, "12 May" as "may 12",
  * "5km" and "5 kilometres" as "5 km", "07:30" as "7:30".
  */
-export function unifyNumbers(text: string, language: KnownLanguage | undefined): string {
-  const all = [...(language === undefined ? [] : rewritings[language]), ...anyLanguage];
+export function unifyNumbers(text: string, language: KnownLanguage | undefined, version: WordsVersion): string {
+  const all = [...(language === undefined ? [] : byVersion[version][language]), ...anyLanguage];
   return all.reduce((form, [pattern, into]) => {
     return typeof into === 'string' ? form.replaceAll(pattern, into) : form.replaceAll(pattern, into);
   }, text);

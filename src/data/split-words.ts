@@ -1,6 +1,6 @@
 import { type KnownLanguage, knownLanguage, type Language } from '../base/language.ts';
 import { memoizeTexts } from '../base/memoize.ts';
-import { unifyNumbers } from './number-wordings.ts';
+import { unifyNumbers, type WordsVersion, wordsVersion } from './number-wordings.ts';
 
 /** A word, and the number of its clause in the text. */
 export interface Word {
@@ -53,7 +53,7 @@ function plainVersion1(text: string): string {
     .replaceAll(/(?<=\d),(?=\d{3}(?!\d))/gu, '');
 }
 
-function plain(text: string, language: Language): string {
+function plain(text: string, language: Language, version: WordsVersion): string {
   const lower = text
     // Else NFKC would turn "10²" into 102, and "1½" into eleven halves.
     .replaceAll(/(?<=\p{N})(?=\p{No})/gu, ' ')
@@ -65,7 +65,7 @@ function plain(text: string, language: Language): string {
     .replaceAll(/[\u2010-\u2013\u2212]/gu, '-')
     .replaceAll(/(?<![\p{N}.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d)/gu, (number) => number.replaceAll(',', ''));
   return (
-    unifyNumbers(lower, knownLanguage(language))
+    unifyNumbers(lower, knownLanguage(language), version)
       // Currency signs go after the number: "$5" becomes "5 $".
       .replaceAll(/(-?)(?<!\p{N}|\p{N} )(\p{Sc}) ?(-?\.?\p{N}[\p{N}.,]*(?<=\p{N}))/gu, ' $1$3 $2 ')
   );
@@ -111,12 +111,12 @@ export const splitWordsVersion1: SplitWords = (text, language) => {
  * In scripts without spaces each character is a word; in Chinese text, each Han character. Slashes, tags and hyphens
  * between letters separate words.
  */
-export const splitWords: SplitWords = (text, language) => {
-  const form = plain(text, language);
+export function splitWords(text: string, language: Language, version: WordsVersion = wordsVersion): Word[] {
+  const form = plain(text, language, version);
   const known = knownLanguage(language);
   const parted = form.replaceAll(known === 'zh' ? HAN : unspacedCharacter, ' $& ');
   return cut(parted, WORD, language).map(({ text: word, clause }) => ({ text: asNumber(word), clause }));
-};
+}
 
 /** All places in `words` where the words of `part` follow one another. */
 export function findSpans(words: readonly Word[], part: readonly Word[]): Span[] {
@@ -137,16 +137,22 @@ export function memoizeForms(compute: (text: string, language: KnownLanguage | '
   return (text: string, language: Language): string => forms[knownLanguage(language) ?? 'other'](text);
 }
 
+const formsOf = (version: WordsVersion) =>
+  memoizeForms((text, language) => {
+    const words = splitWords(text, language, version);
+    return words.length > 0
+      ? words.map((word) => word.text).join(' ')
+      : plain(text, language, version).trim().replace(/\s+/gu, ' ');
+  });
+const forms = { 2: formsOf(2), 3: formsOf(3) };
+
 /** The words of a text, joined by single spaces; for a text without words ("?!") its characters. */
-export const wordForm = memoizeForms((text, language) => {
-  const words = splitWords(text, language);
-  return words.length > 0
-    ? words.map((word) => word.text).join(' ')
-    : plain(text, language).trim().replace(/\s+/gu, ' ');
-});
+export function wordForm(text: string, language: Language, version: WordsVersion = wordsVersion): string {
+  return forms[version](text, language);
+}
 
 /** True if `text` contains the words of `part` in sequence; false for an empty part. */
-export function holdsWords(text: string, part: string, language: Language): boolean {
-  const form = wordForm(part, language);
-  return form !== '' && ` ${wordForm(text, language)} `.includes(` ${form} `);
+export function holdsWords(text: string, part: string, language: Language, version?: WordsVersion): boolean {
+  const form = wordForm(part, language, version);
+  return form !== '' && ` ${wordForm(text, language, version)} `.includes(` ${form} `);
 }

@@ -110,8 +110,8 @@ export function removeCachedFile(path: string, hub: HubAccess): boolean {
     return true;
   }
   const list = fetchedList(hub);
-  const fetched = existsSync(list) ? readFileSync(list, 'utf8').split('\n') : [];
-  if (!fetched.includes(path)) return false;
+  const fetched = (): string[] => (existsSync(list) ? readFileSync(list, 'utf8').split('\n') : []);
+  if (!fetched().includes(path)) return false;
   const folder = join(hub.hubCache, relative(hub.hubCache, path).split(sep)[0]!);
   const blob = linkTarget(path);
   rmSync(path, { force: true });
@@ -125,7 +125,13 @@ export function removeCachedFile(path: string, hub: HubAccess): boolean {
     readdirSync(place, { recursive: true, withFileTypes: true }).some((entry) => !entry.isDirectory()),
   );
   if (!hasFiles) rmSync(folder, { recursive: true, force: true });
-  writeFileSync(list, fetched.filter((one) => one !== path).join('\n'));
+  // Read again: another process may have added a line since.
+  writeFileSync(
+    list,
+    fetched()
+      .filter((one) => one !== path)
+      .join('\n'),
+  );
   return true;
 }
 

@@ -152,7 +152,7 @@ export const runDescription = object({
   /** Metrics of the calling program; missing without any. */
   metrics: list(metricDeclaration).exactOptional(),
   /** Version of the rules of metrics; missing in older runs, made with version 1. */
-  metricsVersion: z.literal([1, 2]).exactOptional(),
+  metricsVersion: z.literal([1, 2, 3]).exactOptional(),
   armsNotRun: list(armNotRun),
   /** Differences in ln p up to this are noise of the engine, by the self-test; missing in older runs. */
   logProbNoise: z.number().exactOptional(),

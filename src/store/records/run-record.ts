@@ -23,7 +23,7 @@ export const runPlan = object({
   /** Metrics of the calling program; missing without any. */
   metrics: list(metricDeclaration).exactOptional(),
   /** Version of the rules of metrics; missing in older runs, made with version 1. */
-  metricsVersion: z.literal([1, 2]).exactOptional(),
+  metricsVersion: z.literal([1, 2, 3]).exactOptional(),
   /** Only for a shard: all users of the whole run in order, with their numbers of turns. */
   users: list(object({ userId: z.string(), turns: z.number() })).exactOptional(),
   /** Keys of the options that the command gave; missing in older runs. */

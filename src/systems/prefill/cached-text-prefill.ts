@@ -5,7 +5,7 @@ import type { KvStore } from '../../kv/kv-disk-store.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import {
   computeExactly,
-  requireInSession,
+  requireTokens,
   restoreCheckpoint,
   storeCheckpoint,
   type StoredTokens,
@@ -95,7 +95,7 @@ export class CachedTextPrefill implements PrefillStrategy {
     await computeExactly(async () => {
       await session.truncate(found);
       await session.evaluate(tokenIds.slice(found), { signal });
-      await requireInSession(session, tokenIds);
+      requireTokens(session.tokens, tokenIds);
     }, this.#store);
   }
 

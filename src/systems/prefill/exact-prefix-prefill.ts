@@ -4,13 +4,7 @@ import { evictionName } from '../../kv/eviction-rule-and-share.ts';
 import type { KvStore } from '../../kv/kv-disk-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type BuiltPrompt, type PrefixParts, prefixParts } from '../prompt/build-prompt.ts';
-import {
-  computeExactly,
-  isBadState,
-  requireInSession,
-  restoreCheckpoint,
-  storeCheckpoint,
-} from './verify-kv-tokens.ts';
+import { computeExactly, isBadState, requireTokens, restoreCheckpoint, storeCheckpoint } from './verify-kv-tokens.ts';
 import { type KvParts, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
 import type { PromptSuffix } from './question-attention.ts';
 import { prefillAsText } from './text-prefill.ts';
@@ -142,7 +136,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     if (session.tokens.length < tokenIds.length) return undefined;
     await session.truncate(tokenIds.length);
     try {
-      await requireInSession(session, tokenIds);
+      requireTokens(session.tokens, tokenIds);
       return resident;
     } catch (error) {
       if (!isBadState(error)) throw error;

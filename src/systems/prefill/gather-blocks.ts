@@ -10,7 +10,7 @@ import type { Selector } from '../../store/records/turn-record.ts';
 import type { MemoryLine, MemoryLines } from '../prompt/build-prompt.ts';
 import { evictTokens } from './evict-tokens.ts';
 import type { PromptSuffix } from './question-attention.ts';
-import { computeExactly, holdsTokens, requireInSession, requireTokens } from './verify-kv-tokens.ts';
+import { computeExactly, holdsTokens, requireTokens } from './verify-kv-tokens.ts';
 import type { ComputeBlock, KvParts } from './prefill-strategy.ts';
 import { sinkTokens } from './sink-tokens.ts';
 
@@ -175,7 +175,7 @@ async function gatherBlock(
   const compute = async (): Promise<SequenceState> => {
     await beginSession();
     await session.evaluate([...neighbour, ...tokenIds], { signal });
-    await requireInSession(session, ids);
+    requireTokens(session.tokens, ids);
     const cells = await session.exportCells({ start, end: ids.length });
     requireTokens(cells.tokenIds, tokenIds);
     return cells;

@@ -4,7 +4,7 @@ import { evictionName, keptTokens } from '../../kv/eviction-rule-and-share.ts';
 import { quantisedCellBytes } from '../../kv/quantised-block.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type BuiltPrompt, type MemoryLines, type PrefixParts, prefixParts } from '../prompt/build-prompt.ts';
-import { requireInSession, tokensByPosition } from './verify-kv-tokens.ts';
+import { requireTokens, tokensByPosition } from './verify-kv-tokens.ts';
 import { type BlockContext, type EvictingTurn, gatherBlocks, type GatheredBlocks } from './gather-blocks.ts';
 import { keptSinkTokens, sinkTokens } from './sink-tokens.ts';
 import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
@@ -114,7 +114,7 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     if (recipe.positions === 'parallel') return;
     const sink = keptSinkTokens(recipe) > 0 ? sinkTokens(recipe, header) : [];
     const ids = [...header, ...lines.flatMap(({ tokenIds }) => [...sink, ...tokenIds])];
-    await requireInSession(session, evict === null ? ids : tokensByPosition(state));
+    requireTokens(session.tokens, evict === null ? ids : tokensByPosition(state));
   }
 
   /** Tokens in the session that eviction had dropped. */

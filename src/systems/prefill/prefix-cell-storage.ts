@@ -11,7 +11,6 @@ import {
   computeExactly,
   holdsTokens,
   isBadState,
-  requireInSession,
   requireTokens,
   tokensByPosition,
 } from './verify-kv-tokens.ts';
@@ -75,7 +74,7 @@ export function joinPrefix(
 export async function evaluatePrefix({ tokenIds }: ExactPrefix, { session, signal }: TurnContext): Promise<void> {
   await session.clear();
   await session.evaluate(tokenIds, { signal });
-  await requireInSession(session, tokenIds);
+  requireTokens(session.tokens, tokenIds);
 }
 
 /**
@@ -165,7 +164,7 @@ export class PrefixCells {
       await session.importCells(scaled);
     }
     const ids = [...header.tokenIds, ...tokensByPosition(memories).slice(header.positions.length)];
-    await requireInSession(session, ids);
+    requireTokens(session.tokens, ids);
   }
 }
 

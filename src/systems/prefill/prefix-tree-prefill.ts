@@ -13,7 +13,7 @@ import { type BuiltPrompt, systemTokens } from '../prompt/build-prompt.ts';
 import { WHOLE_PROMPT } from './cached-text-prefill.ts';
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
 import { textAccount } from './text-prefill.ts';
-import { isBadState, requireInSession, requireTokens } from './verify-kv-tokens.ts';
+import { isBadState, requireTokens } from './verify-kv-tokens.ts';
 
 /** What users may find of each other's prompts: the text before their own, or everything. */
 export type PrefixSharing = NonNullable<ArmTraits['shares']>;
@@ -107,7 +107,7 @@ export class PrefixTreePrefill implements PrefillStrategy {
     try {
       using joined = kv.join(first!, placements, { rotary: requireCells(engine).rotary });
       await turn.session.importCells(joined);
-      await requireInSession(turn.session, tokenIds.slice(0, end));
+      requireTokens(turn.session.tokens, tokenIds.slice(0, end));
       return end;
     } catch (error) {
       if (!isBadState(error)) throw error;

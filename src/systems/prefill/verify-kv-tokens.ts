@@ -1,5 +1,4 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
 import { type Eviction, keptTokens } from '../../kv/eviction-rule-and-share.ts';
@@ -15,11 +14,6 @@ export function requireTokens(found: ArrayLike<TokenId>, wanted: readonly TokenI
   if (sameTokens(found, wanted)) return;
   const message = 'KV holds other tokens than its key stands for';
   throw new BenchError('bad-state', message, 'try again; if it happens again, the engine is faulty: use another one');
-}
-
-/** Like `requireTokens`, for the tokens that the session reports. */
-export async function requireInSession(session: EngineSession, wanted: readonly TokenId[]): Promise<void> {
-  requireTokens(session.tokens, wanted);
 }
 
 /** True if the cells hold the wanted tokens from position `start` on; after an eviction, as many of them as it leaves. */
@@ -82,7 +76,7 @@ export async function restoreCheckpoint(
   try {
     requireTokens(checkpoint.tokens, tokenIds);
     await session.restore(checkpoint);
-    await requireInSession(session, tokenIds);
+    requireTokens(session.tokens, tokenIds);
     return checkpoint.bytes;
   } catch (error) {
     if (!isBadState(error)) throw error;
@@ -100,7 +94,7 @@ export async function storeCheckpoint(
   if (session.tokens.length < tokenIds.length) return undefined;
   try {
     await session.truncate(tokenIds.length);
-    await requireInSession(session, tokenIds);
+    requireTokens(session.tokens, tokenIds);
     const { bytes } = await store.keepCheckpoint(userId, key, memoryIds, async (id) => {
       const checkpoint = await session.checkpoint({ id });
       requireTokens(checkpoint.tokens, tokenIds);

@@ -30,8 +30,9 @@ function wordSplitter(golds: readonly string[], { language, version = metricsVer
   if (version === 1) return (text: string): Word[] => splitWordsVersion1(text, language);
   const known = knownLanguage(language);
   const rules = known === undefined ? undefined : LISTS[known];
-  if (!golds.some((gold) => rules?.isList.test(gold))) return (text: string): Word[] => splitWords(text, language);
-  return (text: string): Word[] => splitWords(text.replaceAll(rules!.conjunction, ', '), language);
+  if (!golds.some((gold) => rules?.isList.test(gold)))
+    return (text: string): Word[] => splitWords(text, language, version);
+  return (text: string): Word[] => splitWords(text.replaceAll(rules!.conjunction, ', '), language, version);
 }
 
 const PRONOUN = /^(?:i|you|he|she|it|they|we|this|that|there|your|his|her|their|my)$/u;

@@ -1,11 +1,17 @@
 import type { Language } from '../../../base/language.ts';
 import { containsTokens, normalise, splitTokens } from '../../../data/normalise-text.ts';
+import type { WordsVersion } from '../../../data/number-wordings.ts';
 import { holdsWords, wordForm } from '../../../data/split-words.ts';
 
 /** 1 if the answer has the words of one of the golds and no others, else 0. */
-export function exactMatch(answer: string, golds: readonly string[], language: Language): 0 | 1 {
-  const form = wordForm(answer, language);
-  return form !== '' && golds.some((gold) => wordForm(gold, language) === form) ? 1 : 0;
+export function exactMatch(
+  answer: string,
+  golds: readonly string[],
+  language: Language,
+  version?: WordsVersion,
+): 0 | 1 {
+  const form = wordForm(answer, language, version);
+  return form !== '' && golds.some((gold) => wordForm(gold, language, version) === form) ? 1 : 0;
 }
 
 /** 1 if the answer equals one of the golds in SQuAD's normal form, else 0. */
@@ -15,8 +21,13 @@ export function squadExactMatch(answer: string, golds: readonly string[], langua
 }
 
 /** 1 if the answer holds the words of one of the golds, whatever stands around them, else 0. */
-export function memoryRecall(answer: string, golds: readonly string[], language: Language): 0 | 1 {
-  return golds.some((gold) => holdsWords(answer, gold, language)) ? 1 : 0;
+export function memoryRecall(
+  answer: string,
+  golds: readonly string[],
+  language: Language,
+  version?: WordsVersion,
+): 0 | 1 {
+  return golds.some((gold) => holdsWords(answer, gold, language, version)) ? 1 : 0;
 }
 
 /** Version 1 of `memoryRecall`: by tokens of SQuAD's normal form. */
