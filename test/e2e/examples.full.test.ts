@@ -17,8 +17,12 @@ const printed = {
   'own-engine.ts': [/^dki [\d.]+ [\d.]+$/m],
 };
 
-it('are all tried', () => {
-  expect(readdirSync(examples).toSorted()).toEqual(Object.keys(printed).toSorted());
+it('are all tried, but for the job of Kubernetes, which `scale-document` reads', () => {
+  expect(
+    readdirSync(examples)
+      .filter((name) => name !== 'kubernetes-job.yaml')
+      .toSorted(),
+  ).toEqual(Object.keys(printed).toSorted());
 });
 
 it.each(Object.entries(printed))('%s runs as it stands, in fewer than 60 lines', async (name, lines) => {
