@@ -114,7 +114,7 @@ const stumbledOn = new Set<string>();
 const others: readonly ArmDefinition[] = [
   // A control that is shown what it must not see.
   lying(shippedArm('dki-wrong'), (system, { memories }) => async (request) => {
-    return system.chat({ ...request, retrieved: foundMemories(memories.all(request.userId!)) });
+    return system.chat({ ...request, retrieved: foundMemories(memories.all(request.userId)) });
   }),
   liar('borrows', dki, (system) => async ({ retrieved, ...request }) => {
     const other = { memoryId: 'other-m1', content: 'My dog is called Quavi.', score: 0.1, metadata: {} };
