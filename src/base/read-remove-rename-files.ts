@@ -1,4 +1,14 @@
-import { closeSync, constants, copyFileSync, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 
 /** O_NONBLOCK opens a pipe without waiting for a writer. On Windows it is undefined, and `|` makes that 0. */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
@@ -72,7 +82,7 @@ export function moveOver(from: string, to: string): void {
   }
 }
 
-/** Renames a file, also to another file system, where nobody sees it before it is complete. */
+/** Moves a file, also to another file system; the new name appears only when the file is complete. */
 export function moveFile(from: string, to: string): void {
   try {
     renameSync(from, to);
@@ -86,5 +96,15 @@ export function moveFile(from: string, to: string): void {
       removeAny(copy);
     }
     rmSync(from);
+  }
+}
+
+/** Hard link if possible, else a copy. @throws NodeJS.ErrnoException, `EEXIST` if there is a file of that name */
+export function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
+    copyFileSync(from, to, constants.COPYFILE_EXCL);
   }
 }

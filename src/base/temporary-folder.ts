@@ -1,12 +1,11 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from './bench-error.ts';
 import { diskErrorHint } from './disk-error-hint.ts';
-import { isProcessRunning } from './is-process-running.ts';
+import { hostInFileName, isProcessRunning } from './is-process-running.ts';
 
-/** Holds the host name, since other hosts and containers may share the parent folder: `isProcessRunning` knows this host only. */
-const PREFIX = `dki-bench-kv-${hostname().replaceAll(/[^0-9A-Za-z]/g, '')}-`;
+const PREFIX = `dki-bench-kv-${hostInFileName}-`;
 const NAME = new RegExp(`^${PREFIX}(\\d+)-`);
 
 const open = new Set<string>();

@@ -147,8 +147,9 @@ export class ProgressDisplay implements Disposable {
   };
 
   say(text: string): void {
-    if (this.#spinner === undefined) this.#stream.write(`${printable(text)}\n`);
-    else this.#spinner.text = printable(text);
+    const shown = printable(text);
+    if (this.#spinner === undefined) this.#stream.write(`${shown}\n`);
+    else this.#spinner.text = shown;
   }
 
   [Symbol.dispose](): void {

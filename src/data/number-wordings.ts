@@ -45,7 +45,7 @@ const anyLanguage: readonly Rewriting[] = [
   [/(?<=\p{N} )degrees?(?!\p{L})/gu, '°'],
 ];
 
-/** Version of the rules by which texts are cut into words; `metricsVersion` says what differs. */
+/** Version of the rules for splitting texts into words; `MetricsVersion` says what differs. */
 export type WordsVersion = 2 | 3;
 export const wordsVersion: WordsVersion = 3;
 

@@ -19,10 +19,15 @@ export function firstLayerEngines(
       }
       const kind = JSON.stringify([layers, options.queries === true]);
       const { queries = false, signal } = options;
-      // Without the signal: other callers may wait for the same engine.
-      const opening = engines.get(kind) ?? openEngine(layers, { queries });
-      engines.set(kind, opening);
-      opening.catch(() => engines.get(kind) === opening && engines.delete(kind));
+      let opening = engines.get(kind);
+      if (opening === undefined) {
+        // Without the signal: other callers may wait for the same engine.
+        opening = openEngine(layers, { queries }).catch((error: unknown) => {
+          engines.delete(kind);
+          throw error;
+        });
+        engines.set(kind, opening);
+      }
       const engine = await opening;
       signal?.throwIfAborted();
       return engine;

@@ -53,17 +53,32 @@ async function addMemories(system: BenchSystem): Promise<void> {
   await system.addMemory('b', 'I ski.', { userId: 'bob', memoryId: 'm3' });
 }
 
+/** Two processes, of which the first has stored the memories. */
+async function openTwo(arm: string, hooks: Hooks) {
+  const [one, two] = [open(arm, 0, hooks), open(arm, 1, hooks)];
+  await addMemories(one);
+  const close = async () => {
+    await two[Symbol.asyncDispose]();
+    await one[Symbol.asyncDispose]();
+  };
+  return { one, two, [Symbol.asyncDispose]: close };
+}
+
+/** Does something at the end of the next generation. */
+function duringNextTurn(hooks: Hooks, act: () => Promise<void>): void {
+  hooks.generated = () => {
+    hooks.generated = undefined;
+    return act();
+  };
+}
+
 it.each(['rag', 'dki', 'dki-blocks'])(
   '%s stores nothing of a memory that another process removes during the turn',
   async (arm) => {
     const hooks: Hooks = {};
-    await using one = open(arm, 0, hooks);
-    await using two = open(arm, 1);
-    await addMemories(one);
-    hooks.generated = async () => {
-      hooks.generated = undefined;
-      expect(await two.removeMemory('s', 'm1', 'ann')).toBe(true);
-    };
+    await using processes = await openTwo(arm, hooks);
+    const { one, two } = processes;
+    duringNextTurn(hooks, async () => expect(await two.removeMemory('s', 'm1', 'ann')).toBe(true));
     expect((await ask(one, 'ann')).memoriesUsed).toHaveLength(2);
     // Writes all blocks that are due.
     await ask(one, 'bob');
@@ -74,14 +89,12 @@ it.each(['rag', 'dki', 'dki-blocks'])(
 
 it.each(['rag-cached', 'dki', 'dki-blocks'])('%s stores nothing of it when the turn fails', async (arm) => {
   const hooks: Hooks = {};
-  await using one = open(arm, 0, hooks);
-  await using two = open(arm, 1);
-  await addMemories(one);
-  hooks.generated = async () => {
-    hooks.generated = undefined;
+  await using processes = await openTwo(arm, hooks);
+  const { one, two } = processes;
+  duringNextTurn(hooks, async () => {
     await two.removeMemory('s', 'm1', 'ann');
     throw new Error('the display broke');
-  };
+  });
   await expect(ask(one, 'ann')).rejects.toThrow('the display broke');
   await ask(one, 'bob');
   expect(await stored('m1')).toBe(0);
@@ -89,9 +102,8 @@ it.each(['rag-cached', 'dki', 'dki-blocks'])('%s stores nothing of it when the t
 
 it.each(['rag', 'dki', 'dki-blocks'])('%s deletes what another process stores during the removal', async (arm) => {
   const hooks: Hooks = {};
-  await using one = open(arm, 0);
-  await using two = open(arm, 1, hooks);
-  await addMemories(one);
+  await using processes = await openTwo(arm, hooks);
+  const { one, two } = processes;
   hooks.removing = () => ask(one, 'ann');
   expect(await two.removeMemory('s', 'm1', 'ann')).toBe(true);
   expect(await stored('m1')).toBe(0);

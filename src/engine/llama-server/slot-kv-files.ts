@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, copyFileSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
-import { moveFile } from '../../base/read-remove-rename-files.ts';
+import { linkOrCopy, moveFile } from '../../base/read-remove-rename-files.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { SessionCells } from '../sequence-state.ts';
 import type { SavableSequence } from '../llama-state/kv-transfer.ts';
@@ -110,16 +110,12 @@ export class SlotKvFiles implements SavableSequence {
   }
 }
 
-/** Hard link if possible, else a copy. @throws BenchError `disk` */
+/** @throws BenchError `disk` */
 function linkFile(from: string, to: string): void {
   try {
-    linkSync(from, to);
-  } catch {
-    try {
-      copyFileSync(from, to);
-    } catch (error) {
-      const message = `${to}: a stored state cannot be copied there: ${(error as Error).message}`;
-      throw new BenchError('disk', message, diskErrorHint(error), error);
-    }
+    linkOrCopy(from, to);
+  } catch (error) {
+    const message = `${to}: a stored state cannot be copied there: ${(error as Error).message}`;
+    throw new BenchError('disk', message, diskErrorHint(error), error);
   }
 }

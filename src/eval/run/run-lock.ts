@@ -1,8 +1,9 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hostname } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
 import { isProcessRunning } from '../../base/is-process-running.ts';
+import { linkOrCopy } from '../../base/read-remove-rename-files.ts';
 
 /** Prevents two processes from making the same run. The lock of a process that is gone does not count. */
 export class RunLock implements Disposable {
@@ -34,7 +35,7 @@ export class RunLock implements Disposable {
     const written = `${this.#path}.${process.pid}.new`;
     try {
       writeFileSync(written, String(process.pid));
-      linkSync(written, this.#path);
+      linkOrCopy(written, this.#path);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hostInFileName } from '../../base/is-process-running.ts';
 import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { embedderEntry, modelCache, modelEntry, sha256 } from '../../../test/fixtures/model-cache.ts';
 import { zipArchive, type ZipEntry } from '../../../test/fixtures/zip-archive.ts';
@@ -135,8 +135,7 @@ describe('an import refuses', () => {
 });
 
 it('the next import removes the copy of a killed process', async () => {
-  const host = hostname().replaceAll(/[^0-9A-Za-z]/g, '');
-  written(`cache/own/incoming/${host}-999999999-left`, 'half');
+  written(`cache/own/incoming/${hostInFileName}-999999999-left`, 'half');
   written('cache/own/incoming/elsewhere-999999999-left', 'in work on another host');
   await imported(written('mine.gguf', weights));
   expect(cache.names().toSorted()).toEqual([sha256(weights), 'elsewhere-999999999-left'].toSorted());

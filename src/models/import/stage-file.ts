@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 // By namespace: Node 18 must load this file, so that a user is told which Node is needed.
@@ -8,12 +7,11 @@ import * as zlib from 'node:zlib';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
-import { isProcessRunning } from '../../base/is-process-running.ts';
+import { hostInFileName, isProcessRunning } from '../../base/is-process-running.ts';
 import { moveFile } from '../../base/read-remove-rename-files.ts';
 import type { ImportSource, ImportFile } from './import-source.ts';
 
-/** Hosts may share the cache, and know their own processes only. */
-const OWN_PREFIX = `${hostname().replaceAll(/[^0-9A-Za-z]/g, '')}-`;
+const OWN_PREFIX = `${hostInFileName}-`;
 const ELSEWHERE = 'or name another folder with DKI_BENCH_CACHE';
 
 /**

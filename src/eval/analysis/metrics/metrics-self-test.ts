@@ -40,7 +40,7 @@ interface Exchange {
   readonly answer: string;
 }
 
-/** Pairs every gold with another one: a random order, shifted by one. Golds of which one holds the other are no pair. */
+/** Pairs each gold with the next in a random order, and leaves out pairs in which one gold contains the other. */
 function derange(golds: readonly string[], language: Language, seed: number): { gold: string; answer: string }[] {
   const order = new SeededRandom(seed).shuffled(golds);
   const pairs = order.map((gold, index) => ({ gold, answer: order[(index + 1) % order.length]! }));
@@ -79,7 +79,7 @@ function fooledShares({ golds, language }: Trial, seed: number): { readonly way:
       const planted = plantAnswer(way, unmarked(gold), others.map(unmarked), known);
       return plantedTurn({ ...planted, gold }, 'contains').scores.contains!;
     });
-    return { way: way.name, share: scores.length === 0 ? 0 : mean(scores) };
+    return { way: way.name, share: meanOr0(scores) };
   });
 }
 

@@ -276,7 +276,7 @@ function keyOf(index: number): string {
   return index.toString(16).padStart(64, '0');
 }
 
-/** The session as a checkpoint, of which the engine holds a verified copy in memory until the file is touched. */
+/** Saves the session as a checkpoint. The engine restores its verified copy in memory, or reads the file if that was touched. */
 async function checkpointWays({ engine, session }: OpenEngine, folder: string): Promise<Way[]> {
   const path = join(folder, 'prefix-f16');
   const files = checkpointsIn(folder);

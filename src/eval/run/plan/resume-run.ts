@@ -48,7 +48,7 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
 
 /** Names the options of a command that a resumed run ignores because it keeps its own; null if it ignores none. */
 export function unusedOptionsNote(config: BenchConfig, resumed: BenchConfig): string | null {
-  // `npx dki-bench bench` always gives a number of workers, and a judge may have moved.
+  // `npm run bench` always gives a number of workers, and a judge may have moved.
   const unused = config.given.filter((key) => {
     const option = key as keyof BenchConfig;
     if (!fixedOptions.includes(option) || option === 'workers' || option === 'judge') return false;
@@ -62,7 +62,7 @@ export function commandConfig(config: BenchConfig, run: RunRecord): BenchConfig 
   const { arms, given } = run.plan;
   const hasRule = (key: string, ...rules: ResumeRule[]) => rules.includes(resumeRules[key as keyof BenchConfig]);
   const stored = (keys: readonly string[]) => keys.filter((key) => hasRule(key, 'fixed', 'planned'));
-  // `npx dki-bench bench` always gives a number of workers, and a model may be found by its hash.
+  // `npm run bench` always gives a number of workers, and a model may be found by its hash.
   const added = stored(config.given).find((key) => key !== 'workers' && given?.includes(key) === false);
   const missing = given?.find((key) => hasRule(key, 'verified') && key !== 'model' && !config.given.includes(key));
   if (given === undefined || added !== undefined || missing !== undefined) {
