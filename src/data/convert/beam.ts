@@ -39,10 +39,8 @@ const questionSchema = z.looseObject({
 });
 
 const ABSTENTION = 'abstention';
-/** Kinds with short answers; the others are scored by their rubrics. */
+/** Kinds with short answers, where their rubric is one point; all other questions are scored by their rubrics. */
 const shortKinds = ['information_extraction', 'knowledge_update', 'multi_session_reasoning', 'temporal_reasoning'];
-/** A question of these kinds with more points asks for a description. */
-const MOST_POINTS = 2;
 /** The gold answer has another name in each kind. */
 const goldFields = ['answer', 'ideal_response', 'ideal_answer', 'ideal_summary', 'expected_compliance'];
 
@@ -151,10 +149,8 @@ function readItem(value: unknown, at: string, { userId, kind, memoryIds, notes }
   const item = { kind: 'item' as const, place: at, userId, query, category: kind };
   if (kind === ABSTENTION) return { ...item, answer: null, evidence: [] };
   const answer = readGold(value as object, at);
-  const isShort = shortKinds.includes(kind) && nuggets.length <= MOST_POINTS;
-  if (!isShort) return { ...item, answer, evidence, nuggets };
-  // One of two points is half an answer.
-  return { ...item, answer, acceptedAnswers: nuggets.length === 1 ? nuggets : [], evidence };
+  const isShort = shortKinds.includes(kind) && nuggets.length === 1;
+  return { ...item, answer, evidence, ...(isShort ? { acceptedAnswers: nuggets } : { nuggets }) };
 }
 
 /**
