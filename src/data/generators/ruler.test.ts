@@ -127,6 +127,21 @@ test('qa: a question of a file among passages that do not hold its answer', asyn
   expect((await make({ lengths: [200], tasks: ['qa'], questions: [withheld] }, 1)).declared.texts).toBe('withheld');
 });
 
+test('qa: questions whose evidence is longer than the memories may be are left out, and refused if there are no others', async () => {
+  const asked = (name: string, content: string) => [
+    memory(`p-${name}`, { userId: name, content }),
+    item(`q-${name}`, { userId: name, query: `Who is ${name}?`, answer: 'the smith', evidence: [`p-${name}`] }),
+  ];
+  const long = asked('long', `The long one is the smith. ${'So it is. '.repeat(100)}`);
+  const questions = [
+    await readDataset(writeLines(folder, [...asked('short', 'The short one is the smith.'), ...long])),
+  ];
+  const { users } = await make({ lengths: [200], tasks: ['qa'], questions }, 8);
+  expect(new Set(users.map(({ items }) => items[0]!.query))).toEqual(new Set(['Who is short?']));
+  const { message } = await benchFailure(makeText({ lengths: [5], tasks: ['qa'], questions }));
+  expect(message).toBe('--lengths 5: too few tokens for task qa');
+});
+
 test('qa: a file without a question that memories answer is refused', async () => {
   const questions = [await readDataset(writeLines(folder, [item('q', { answer: null })]))];
   const { message } = await benchFailure(makeText({ tasks: ['qa'], questions }));

@@ -213,25 +213,37 @@ async function findFrequentWords(scope: TaskScope): Promise<Sample> {
   return wordSample('frequent', names.slice(0, FREQUENT), lines(await largest(scope, length, lines)));
 }
 
-/** A question of the given data set among passages of its other users, none of which holds an answer. */
+/** A question of the given data set whose evidence fits, among passages of its other users, none of which holds an answer. */
 async function askAmongPassages(scope: TaskScope): Promise<Sample> {
   const { random, questions: users, length } = scope;
   const asked = users.flatMap(({ userId, items, memories }) =>
     items.flatMap(({ query, answer, acceptedAnswers, evidence, history, conversation }) => {
       if (answer === null || evidence.length === 0 || history.length > 0 || conversation !== undefined) return [];
-      const needles = memories.filter(({ memoryId }) => evidence.includes(memoryId));
+      const needles = memories
+        .filter(({ memoryId }) => evidence.includes(memoryId))
+        .map(({ content }) => ({ content, isEvidence: true }));
       return [{ userId, query, golds: [answer, ...acceptedAnswers], needles }];
     }),
   );
   if (asked.length === 0) throw noQuestions('no question that memories alone answer');
-  const drawn = random.pick(asked);
-  const needles = drawn.needles.map(({ content }) => ({ content, isEvidence: true }));
+  const drawn = await firstFitting(scope, random.inRandomOrder(asked));
   const others = users.filter(({ userId }) => userId !== drawn.userId).flatMap(({ memories }) => memories);
   const passages = [...random.inRandomOrder(others)].filter(
     ({ content }) => !drawn.golds.some((gold) => containsTokens(content, gold, 'en')),
   );
   const haystack = passages.slice(0, length).map(({ content }) => ({ content }));
-  return { lines: await hide(scope, needles, haystack), query: drawn.query, golds: drawn.golds, asksAll: false };
+  return { lines: await hide(scope, drawn.needles, haystack), query: drawn.query, golds: drawn.golds, asksAll: false };
+}
+
+/** @throws BenchError `bad-option` if the evidence of every question is longer than the memories may be */
+async function firstFitting<T extends { readonly needles: readonly Line[] }>(
+  scope: TaskScope,
+  questions: Iterable<T>,
+): Promise<T> {
+  for (const question of questions) {
+    if ((await countLines(question.needles, scope)) <= scope.length) return question;
+  }
+  throw tooShort(scope);
 }
 
 function noQuestions(why: string): BenchError {
