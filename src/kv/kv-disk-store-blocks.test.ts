@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { hostInFileName } from '../base/is-process-running.ts';
 import { type KvKind, kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 
 const folder = new StoreFolder();
@@ -45,8 +46,8 @@ it('deletes unfinished files of killed processes, but not of running ones', asyn
   await keep(await folder.open(), 'ann', key(1), 'state');
   const place = dirname(folder.record(key(1)));
   const killed = spawnSync('true').pid;
-  const living = [`${key(3)}.0123456789abcdef.block`, `${key(3)}.json.x.1.new`];
-  const dead = [`${key(2)}.block.x.${killed}.new`, `${key(2)}.0123456789abcdef.block`];
+  const living = [`${key(3)}.0123456789abcdef.block`, `${key(3)}.json.x.${hostInFileName}-1.new`];
+  const dead = [`${key(2)}.block.x.${hostInFileName}-${killed}.new`, `${key(2)}.0123456789abcdef.block`];
   for (const file of [...living, ...dead]) writeFileSync(join(place, file), 'half');
   const store = await folder.open();
   expect(await find(store, 'ann', key(1))).toBe('state');

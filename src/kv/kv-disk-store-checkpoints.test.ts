@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 import { BenchError } from '../base/bench-error.ts';
+import { hostInFileName, writerInFileName } from '../base/is-process-running.ts';
 import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import { KvStore } from './kv-disk-store.ts';
 
@@ -39,20 +40,20 @@ it('the id is written down before the bytes are made', async () => {
     return folder.checkpoints.make(id, 'state');
   });
   const { id } = (await store.findCheckpoint('ann', key(1)))!;
-  const inWork = [`${key(1)}.${id}.checkpoint`, `${key(1)}.json.${id}.${process.pid}.new`];
+  const inWork = [`${key(1)}.${id}.checkpoint`, `${key(1)}.json.${id}.${writerInFileName}.new`];
   expect(seen).toEqual([inWork, inWork]);
   expect(namesOf(folder.files())).toEqual([`${key(1)}.${id}.checkpoint`, `${key(1)}.json`]);
 });
 
 describe('what a killed process was making is deleted by the next that opens the store,', () => {
   /** Leaves what a process leaves that is killed while it makes a checkpoint. */
-  async function leave(processId: number, record: string): Promise<string> {
+  async function leave(processId: number, record: string, host = hostInFileName): Promise<string> {
     const store = await folder.open();
     await store.keepCheckpoint('ann', key(1), [], making('kept'));
     const { id } = await folder.checkpoints.make('unfinished-1', 'half');
     const place = dirname(folder.record(key(1)));
     writeFileSync(join(place, `${key(2)}.${id}.checkpoint`), '');
-    writeFileSync(join(place, `${key(2)}.json.${id}.${processId}.new`), record);
+    writeFileSync(join(place, `${key(2)}.json.${id}.${host}-${processId}.new`), record);
     return id;
   }
 
@@ -75,6 +76,17 @@ describe('what a killed process was making is deleted by the next that opens the
     expect(await store.forgetMemory('ann', 'm2')).toBe(1);
     expect(folder.checkpoints.ids().sort()).toEqual([(await store.findCheckpoint('ann', key(1)))!.id, id].sort());
     expect(namesOf(folder.files())).toContain(`${key(2)}.${id}.checkpoint`);
+  });
+
+  it('and what one on another host made, unless it wrote within the hour', async () => {
+    const id = await leave(spawnSync('true').pid, '', 'elsewhere');
+    await folder.open();
+    expect(folder.checkpoints.ids()).toContain(id);
+    const record = folder.files().find((name) => name.endsWith('.new'))!;
+    const longAgo = Date.now() / 1000 - 3700;
+    utimesSync(record, longAgo, longAgo);
+    await folder.open();
+    expect(folder.checkpoints.ids()).not.toContain(id);
   });
 
   it('also where its engine could not delete the bytes before', async () => {

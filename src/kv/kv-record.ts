@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Checkpoint, checkpointSchema } from '../engine/session-checkpoint.ts';
 import { type TokenId } from '../engine/token-id.ts';
-import { isProcessRunning } from '../base/is-process-running.ts';
+import { isBeingWritten, writerInFileName } from '../base/is-process-running.ts';
 
 /** How many tokens KV took to compute, and which memories it contains. */
 export interface AboutKv {
@@ -94,11 +94,11 @@ export function kvKey({ stateIdentity, template, tokenIds }: KvIdentity): string
  *
  * - `<key>.json`: the record of an entry
  * - `<key>.<fingerprint>.block`, `<key>.<id>.checkpoint`: its payload, the bytes of a block or the mark of a checkpoint
- * - `<record or payload>.<id>.<process id>.new`: unfinished, written by that process
+ * - `<record or payload>.<id>.<host>-<process id>.new`: unfinished, written by that process
  */
 
 const KEY = /^[0-9a-f]{64}$/;
-const UNFINISHED = /\.([^.]+)\.(\d+)\.new$/;
+const UNFINISHED = /\.([^.]+)\.([0-9A-Za-z]*-\d+)\.new$/;
 const FINGERPRINT_DIGITS = 16;
 
 export const isKey = (text: string): boolean => KEY.test(text);
@@ -122,17 +122,17 @@ export const markedId = (file: string): string | undefined =>
 export const isPayload = (file: string): boolean => !isRecord(file) && !isUnfinished(file);
 
 /** The name of a file while this process writes it. */
-export const unfinishedName = (file: string, id: string): string => `${file}.${id}.${process.pid}.new`;
+export const unfinishedName = (file: string, id: string): string => `${file}.${id}.${writerInFileName}.new`;
 export const isUnfinished = (file: string): boolean => UNFINISHED.test(file);
 
 /** True for an unfinished file whose process is still running. */
-export function isInWork(file: string): boolean {
-  const processId = UNFINISHED.exec(file)?.[2];
-  return processId !== undefined && isProcessRunning(Number(processId));
+export function isInWork(path: string): boolean {
+  const writer = UNFINISHED.exec(path)?.[2];
+  return writer !== undefined && isBeingWritten(path, writer);
 }
 
-/** True for the mark of a checkpoint that a running process is making: its unfinished record is among `files`. */
-export function isMarkInWork(mark: string, files: readonly string[]): boolean {
+/** True for the mark of a checkpoint that a running process is making. @param inWork the files {@link isInWork} */
+export function isMarkInWork(mark: string, inWork: readonly string[]): boolean {
   const id = markedId(mark);
-  return id !== undefined && files.some((file) => UNFINISHED.exec(file)?.[1] === id && isInWork(file));
+  return id !== undefined && inWork.some((file) => UNFINISHED.exec(file)?.[1] === id);
 }

@@ -148,8 +148,9 @@ export class UserFolder {
     if (payload !== undefined && current !== undefined && current !== payload) return [];
     removeAny(this.#recordPath(key));
     const files = this.#files();
+    const inWork = this.#inWork(files);
     const payloads = files.filter(
-      (file) => keyInFileName(file) === key && isPayload(file) && !isMarkInWork(file, files),
+      (file) => keyInFileName(file) === key && isPayload(file) && !isMarkInWork(file, inWork),
     );
     return this.#removePayloads([...new Set([...payloads, ...(current === undefined ? [] : [current])])]);
   }
@@ -164,7 +165,8 @@ export class UserFolder {
     readonly orphans: readonly OrphanedCheckpoint[];
   } {
     const files = this.#files();
-    for (const file of files) if (isUnfinished(file) && !isInWork(file)) removeAny(join(this.path, file));
+    const inWork = this.#inWork(files);
+    for (const file of files) if (isUnfinished(file) && !inWork.includes(file)) removeAny(join(this.path, file));
     const payloads = Map.groupBy(files.filter(isPayload), keyInFileName);
     const entries = files.filter(isRecord).flatMap((file) => {
       const key = keyInFileName(file);
@@ -230,14 +232,19 @@ export class UserFolder {
   /** The payloads that belong to no record and to no running process. */
   #withoutOwner(matches: (file: string) => boolean): string[] {
     const files = this.#files();
-    const keysInWork = new Set(files.filter(isInWork).map(keyInFileName));
+    const inWork = this.#inWork(files);
+    const keysInWork = new Set(inWork.map(keyInFileName));
     return files.filter((file) => {
       if (!isPayload(file) || !matches(file)) return false;
       const key = keyInFileName(file);
-      const isOwned = markedId(file) === undefined ? keysInWork.has(key) : isMarkInWork(file, files);
+      const isOwned = markedId(file) === undefined ? keysInWork.has(key) : isMarkInWork(file, inWork);
       const record = this.#record(key);
       return !isOwned && (typeof record === 'string' || kvEntry(record).payload !== file);
     });
+  }
+
+  #inWork(files: readonly string[]): string[] {
+    return files.filter((file) => isInWork(join(this.path, file)));
   }
 
   /** Files with names that begin with a key. */

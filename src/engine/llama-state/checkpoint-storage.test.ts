@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { errorLike } from '../../../test/fixtures/error-like.ts';
 import { irregularFiles } from '../../../test/fixtures/irregular-files.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { hostInFileName } from '../../base/is-process-running.ts';
 import { CheckpointFolder } from './checkpoint-storage.ts';
 
 it.each(irregularFiles)('%s instead of a KV file is refused, and can be deleted', async (_, make) => {
@@ -18,7 +19,7 @@ it.each(irregularFiles)('%s instead of a KV file is refused, and can be deleted'
   const state = folder.file('one.state');
   rmSync(state);
   make(state);
-  make(folder.file(`two.state.${spawnSync('true').pid}.partial`));
+  make(folder.file(`two.state.${hostInFileName}-${spawnSync('true').pid}.partial`));
   expect(() => new CheckpointFolder(folder.path).read(checkpoint)).toThrow(
     expect.objectContaining({ code: 'bad-state', message: `${state}: not a regular file` }),
   );

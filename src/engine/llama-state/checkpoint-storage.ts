@@ -15,13 +15,13 @@ import {
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
-import { isProcessRunning } from '../../base/is-process-running.ts';
+import { isBeingWritten, writerInFileName } from '../../base/is-process-running.ts';
 import { moveOver, readRegularFile, removeAny } from '../../base/read-remove-rename-files.ts';
 import type { ReadTimes } from '../engine-session.ts';
 import { type Checkpoint, checkpointSchema } from '../session-checkpoint.ts';
 import { type ParsedState, writeAll } from './state-file.ts';
 
-const UNFINISHED = /\.(\d+)\.partial$/;
+const UNFINISHED = /\.([0-9A-Za-z]*-\d+)\.partial$/;
 
 /** Folder with one KV file per checkpoint, named by its id. Only complete files get that name; files are private (0600). */
 export class CheckpointFolder {
@@ -34,7 +34,7 @@ export class CheckpointFolder {
     try {
       for (const name of readdirSync(path)) {
         const writer = UNFINISHED.exec(name)?.[1];
-        if (writer !== undefined && !isProcessRunning(Number(writer))) removeAny(join(path, name));
+        if (writer !== undefined && !isBeingWritten(join(path, name), writer)) removeAny(join(path, name));
       }
     } catch (cause) {
       throw cannotStore(path, cause);
@@ -44,7 +44,7 @@ export class CheckpointFolder {
   /** Stores the file that `save` writes to the given path; leaves nothing behind if that fails. @throws BenchError `disk` */
   async write(id: string, save: (path: string) => Promise<number>) {
     const path = this.#filePath(id);
-    const unfinished = `${path}.${process.pid}.partial`;
+    const unfinished = `${path}.${writerInFileName}.partial`;
     try {
       mkdirSync(this.#path, { recursive: true, mode: 0o700 });
     } catch (cause) {
