@@ -92,10 +92,11 @@ export function declare(command: Command): void {
     .requiredOption('--out <file>', 'file to write')
     .option('--errata <file>', 'published audit of locomo, JSON: corrects answers and citations, drops questions')
     .option('--map <fields>', 'columns of fields, such as answer=gold,user=speaker (default: by name)')
-    .addOption(
-      new Option('--language <tag>', 'language of questions and answers, such as en, zh, de or pt-BR').default('en'),
+    .option(
+      '--language <tag>',
+      'language of questions and answers, such as en, zh, de or pt-BR (default: what the file says, else en)',
     )
-    .option('--name <name>', 'name of the data set (default: the name of the file)')
+    .option('--name <name>', 'name of the data set (default: what the file says, else the name of --out)')
     .option('--force', 'overwrite an existing file without being asked')
     .addHelpText('after', convertHelp)
     .action(convert);

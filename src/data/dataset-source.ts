@@ -23,7 +23,7 @@ export function fileSource(path: string): DatasetSource {
 }
 
 function publicSource(name: PublicDatasetName, file: string, errata: string | undefined): DatasetSource {
-  const converted = convertLines({ from: name, file, name, language: 'en', errata });
+  const converted = convertLines({ from: name, file, errata }, name);
   const hash = createHash('sha256');
   async function* lines(): AsyncGenerator<FileLine> {
     let number = 0;

@@ -89,7 +89,7 @@ describe('the examples', () => {
     for (const [index, text] of texts.entries()) {
       const [file, out] = [folder.file(`${index}.csv`), folder.file(`${index}-converted.jsonl`)];
       writeFileSync(file, text);
-      const { notes } = await convertDataset({ from: 'csv', file, out, language: 'en' });
+      const { notes } = await convertDataset({ from: 'csv', file, out });
       expect(notes.filter((note) => note.includes('not used'))).toEqual([]);
       const [user] = (await readDataset(out)).users;
       expect(user!.items[0]!.passages).not.toHaveLength(0);

@@ -24,7 +24,7 @@ interface Converted extends Conversion {
 
 async function converted(from: SourceFormat, path: string, more: Partial<ConversionOptions> = {}): Promise<Converted> {
   const out = folder.file(`${++written}.jsonl`);
-  const conversion = await convertDataset({ from, file: path, out, language: 'en', ...more });
+  const conversion = await convertDataset({ from, file: path, out, ...more });
   expect(await verifyDataset(out)).toMatchObject({ errors: 0 });
   const { users } = await readDataset(out);
   return { ...conversion, user: (id) => users.find(({ userId }) => userId === id)! };
@@ -32,7 +32,7 @@ async function converted(from: SourceFormat, path: string, more: Partial<Convers
 
 async function failure(from: SourceFormat, path: string, more: Partial<ConversionOptions> = {}): Promise<string> {
   const out = folder.file('failed.jsonl');
-  const { message } = await benchFailure(convertDataset({ from, file: path, out, language: 'en', ...more }));
+  const { message } = await benchFailure(convertDataset({ from, file: path, out, ...more }));
   expect(existsSync(out)).toBe(false);
   expect(readdirSync(folder.path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   return message.replaceAll(path, 'f');
@@ -220,7 +220,7 @@ describe('JSON Lines', () => {
 
   test('a file is not written over itself', async () => {
     const path = file('self.jsonl', '{"user":"a","question":"x"}\n');
-    await expect(convertDataset({ from: 'jsonl', file: path, out: path, language: 'en' })).rejects.toThrow(
+    await expect(convertDataset({ from: 'jsonl', file: path, out: path })).rejects.toThrow(
       /is the file to be converted$/,
     );
   });
@@ -318,6 +318,12 @@ test('a file of ours without ids keeps its declaration, its fields and null for 
     { answer: '都灵', acceptedAnswers: ['都林', 'Torino'], conversation: 'c', condition: 2 },
     { answer: null },
   ]);
+  const renamed = await converted('jsonl', path, { name: 'theirs', language: 'zh-Hant' });
+  expect(await readDataset(renamed.file)).toMatchObject({
+    name: 'theirs',
+    language: 'zh-Hant',
+    unknownAnswer: '不知道呀',
+  });
   expect(notes[1]).toBe(`an answer such as "I don't know" was written as null: abstaining is right (at ${path}:4)`);
 });
 
@@ -345,7 +351,7 @@ test('a line of ten times as many columns, answers or characters takes far less 
     const start = performance.now();
     for (const line of lines(size)) {
       const wide = file('wide.jsonl', JSON.stringify(line));
-      await convertDataset({ from: 'jsonl', file: wide, out: folder.file('wide-out.jsonl'), language: 'en' });
+      await convertDataset({ from: 'jsonl', file: wide, out: folder.file('wide-out.jsonl') });
     }
     return performance.now() - start;
   };

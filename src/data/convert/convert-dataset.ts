@@ -23,23 +23,23 @@ export type SourceFormat = (typeof sourceFormats)[number];
 export interface ConversionSource {
   readonly from: SourceFormat;
   readonly file: string;
-  readonly language: Language;
-  readonly name: string;
+  /** Default: that of the file's own first line, else English. */
+  readonly language?: Language | undefined;
+  /** Default: that of the file's own first line, else the name that the caller gives. */
+  readonly name?: string | undefined;
   /** Columns by field, such as `answer=gold,user=speaker`. */
   readonly map?: string | undefined;
   readonly errata?: string | undefined;
 }
 
-export interface ConversionOptions extends Omit<ConversionSource, 'name'> {
+export interface ConversionOptions extends ConversionSource {
   readonly out: string;
-  /** Default: the name of the written file. */
-  readonly name?: string | undefined;
 }
 
 export type Conversion = Awaited<ReturnType<typeof convertDataset>>;
 
 function requireFittingOptions({ from, map, errata, language }: ConversionSource): void {
-  if (!isLanguageTag(language)) {
+  if (language !== undefined && !isLanguageTag(language)) {
     const message = `--language ${JSON.stringify(language)}: expected a language tag`;
     throw new BenchError('bad-option', message, 'write a tag such as en, zh, de or pt-BR');
   }
@@ -61,7 +61,7 @@ async function writtenHeader({ from, file }: ConversionSource): Promise<Readonly
   return {};
 }
 
-function datasetHeader({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
+function defaultHeader(from: SourceFormat, name: string, language: Language): Readonly<Record<string, unknown>> {
   const header = { type: 'dataset', name, language, version: 1, unknownAnswer: grammarFor(language).unknownAnswer };
   // Users' own questions mostly go to models that answer in sentences.
   if (!isPublicDataset(from)) return { ...header, primaryMetric: 'contains' };
@@ -74,11 +74,11 @@ function datasetHeader({ from, name, language }: ConversionSource): Readonly<Rec
  * Converts a file to lines of a data set: memories, then questions. Call counts, notes and hashes after the last line.
  * @throws BenchError `bad-option` at once; `bad-data` that names the place at fault, or `not-found`, while iterating
  */
-export function convertLines(source: ConversionSource) {
+export function convertLines(source: ConversionSource, defaultName: string) {
   requireFittingOptions(source);
-  const { from, file, map, language } = source;
+  const { from, file, map, language, name } = source;
   const notes = new ConversionNotes();
-  if (knownLanguage(language) === undefined) {
+  if (language !== undefined && knownLanguage(language) === undefined) {
     notes.add(`unknownAnswer of the first line is English: write what "I don't know." is in ${language}`, file);
   }
   const records = new RecordCompleter(notes);
@@ -104,8 +104,10 @@ export function convertLines(source: ConversionSource) {
 
   async function* lines(): AsyncGenerator<string> {
     const written = await writtenHeader(source);
-    const given = typeof written['language'] === 'string' ? written['language'] : language;
-    const header = { ...datasetHeader({ ...source, language: given }), ...written };
+    const given = { ...(language === undefined ? {} : { language }), ...(name === undefined ? {} : { name }) };
+    const stated = { ...written, ...given };
+    const spoken = typeof stated.language === 'string' ? stated.language : 'en';
+    const header = { ...defaultHeader(from, defaultName, spoken), ...stated };
     yield JSON.stringify(checkSchema(recordSchemas.dataset, header, 'type' in written ? file : '--name'));
     for await (const record of records.convert(sourceRecords())) yield JSON.stringify(record);
     if (records.counts.items > 0) return;
@@ -121,7 +123,7 @@ export async function convertDataset({ out, ...options }: ConversionOptions) {
   if (existsSync(out) && existsSync(file) && realpathSync(out) === realpathSync(file)) {
     throw new BenchError('bad-option', `--out ${out}: is the file to be converted`, 'name another file');
   }
-  const converted = convertLines({ ...options, name: options.name ?? basename(out).replace(/\.jsonl$/, '') });
+  const converted = convertLines(options, basename(out).replace(/\.jsonl$/, ''));
   await writeLines(out, converted.lines);
   return { file: out, ...converted.counts(), notes: converted.notes() };
 }
