@@ -1,5 +1,5 @@
 import { countText } from '../render/format-number.ts';
-import type { ArmResults, RunResults } from '../store/records/run-results.ts';
+import type { ArmResults, CostName, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, findComparison, joinedArm, prefixCacheArm, primaryArm } from './find-arms-and-comparisons.ts';
 import { plansContrast, primaryMetric } from './metric-display.ts';
 import { contrastSentences } from './verdict-sentences.ts';
@@ -13,16 +13,23 @@ function keptText(results: RunResults, arm: string, baseline: string): string[] 
   return compared.verdict === 'identical' || !plansContrast(results.run) ? [qualityFinding(compared, primary)] : [];
 }
 
-/** Time to first token against text and a prefix cache, on cache hits; without a primary arm there are no hits. */
+/** Time to first token against text and a prefix cache: on cache hits, then over all turns. Without a primary arm there are no hits. */
 function timesText(results: RunResults, arm: string, opponents: readonly string[]): string[] {
-  const hits = primaryArm(results.arms)?.turns.hit;
-  if (hits === 0) return ['no cache hits, so that savings were not measured'];
-  const ratios = opponents.flatMap((other) => {
-    const compared = findComparison(results, arm, other, 'ttftLogRatio');
-    return compared === undefined ? [] : [ratioText(compared, `× ${other}`)];
-  });
-  const population = hits === undefined ? '' : ` on ${countText(hits, 'cache hit')}`;
-  return ratios.length === 0 ? [] : [`time to first token${population}: ${ratios.join(', ')}`];
+  const primary = primaryArm(results.arms)?.turns;
+  if (primary?.hit === 0) return ['no cache hits, so that savings were not measured'];
+  const ratios = (metric: CostName, population: string): string[] => {
+    const found = opponents.flatMap((other) => {
+      const compared = findComparison(results, arm, other, metric);
+      return compared === undefined ? [] : [ratioText(compared, `× ${other}`)];
+    });
+    return found.length === 0 ? [] : [`${population}: ${found.join(', ')}`];
+  };
+  if (primary === undefined) return ratios('ttftLogRatio', 'time to first token');
+  const turns = primary.hit + primary.miss + primary.bypass;
+  return [
+    ...ratios('ttftLogRatio', `time to first token on ${countText(primary.hit, 'cache hit')}`),
+    ...ratios('ttftLogRatioAll', `over all ${countText(turns, 'turn')}`),
+  ];
 }
 
 /** One sentence on an arm: what it keeps of the baseline's quality, and its time; undefined without turns to compare. */

@@ -5,14 +5,23 @@ import { textWidth } from '../render/wrap-text.ts';
 
 const page = { width: 80, colour: false };
 
+/** With the times of cache hits as those of all turns, too. */
+const timed = {
+  ...runResults,
+  comparisons: runResults.comparisons.flatMap((one) =>
+    one.metric === 'ttftLogRatio' ? [one, { ...one, metric: 'ttftLogRatioAll' as const }] : [one],
+  ),
+};
+
 describe('the first answer of a run', () => {
   const lines = (results: typeof runResults) => renderAnswer(results, page).trimEnd().split('\n');
 
   it('is a sentence, a table of at most eight lines, and the checks, in 80 columns', () => {
-    const shown = lines(runResults);
+    const shown = lines(timed);
     expect(shown.length).toBeLessThanOrEqual(23);
     for (const line of shown) expect(textWidth(line)).toBeLessThanOrEqual(80);
     expect(shown.join(' ')).toContain('Against rag, dki gives the same answers bit by bit on 320 of 320 items');
+    expect(shown.join(' ')).toMatch(/time to first token on 200 cache hits: 0\.41 .+; over all 400 turns: 0\.41/);
     expect(shown.filter((line) => /^(arm|rag|dki)/.test(line))).toEqual([
       'arm  right   Δ vs rag         TTFT ÷ rag',
       'rag   97.2          –                  –',
@@ -26,8 +35,8 @@ describe('the first answer of a run', () => {
     const names = Array.from({ length: 9 }, (_, index) => `dki-blocks@sink=${index}`);
     const many = names.map((arm) => ({ ...dki!, arm, traits: { ...dki!.traits, comparison: 'planned' as const } }));
     const comparisons = names.flatMap((a) =>
-      runResults.comparisons
-        .slice(0, 3)
+      timed.comparisons
+        .slice(0, 4)
         .map((one) => ({ ...one, a, delta: -0.1, low: -0.2, high: -0.05, verdict: 'lost' as const })),
     );
     const table = lines({ ...runResults, arms: [rag!, ...many], comparisons }).filter((line) =>

@@ -124,7 +124,7 @@ export async function answerTurn(
   const bareTokens = async () => (await build({ memories: [], history: [] })).tokenIds;
   const gated = await parts.gate?.(session, retrieved.memories, bareTokens, { signal });
   if (gated !== undefined) clock.end('gate');
-  const memories = gated?.inject === false ? [] : shownMemories(retrieved, rules);
+  const memories = gated?.inject === false ? [] : shownMemories(retrieved, rules, query);
   const prompt = withReserveWarning(await build({ memories, history }), request.maxNewTokens);
   prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
   clock.end('assemble');
@@ -336,15 +336,31 @@ export function answerRecord({ text, tokens, stop, thoughtTokens }: Generation, 
   };
 }
 
-/** The memories for the prompt, or the records of the summary. @throws BenchError `bad-option` if the summary is missing */
+/**
+ * The memories for the prompt, or the records of the summary.
+ * @throws BenchError `bad-option` if the summary is missing, or if memories were selected that were not retrieved
+ */
 function shownMemories(
   { memories, summary }: RetrievedMemories,
-  { memoriesAs = 'lines' }: PromptRules,
+  { memoriesAs = 'lines', select }: PromptRules,
+  query: string,
 ): RetrievedMemories['memories'] {
-  if (memoriesAs === 'lines') return memories;
+  if (memoriesAs === 'lines') return select === undefined ? memories : selectedBy(select, memories, query);
   if (summary !== undefined) return summary.records;
   // The query was empty: nothing was retrieved, so there is no summary either.
   if (memories.length === 0) return memories;
   const message = 'an arm that shows the summary of its retriever was given memories without one';
   throw new BenchError('bad-option', message, 'add --retriever tiered, or choose another arm, such as rag');
+}
+
+function selectedBy(
+  select: NonNullable<PromptRules['select']>,
+  memories: RetrievedMemories['memories'],
+  query: string,
+): RetrievedMemories['memories'] {
+  const selected = select(memories, query);
+  const other = selected.find((one) => !memories.includes(one));
+  if (other === undefined) return selected;
+  const hint = 'return some of the memories that it is given, unchanged, in any order';
+  throw new BenchError('bad-option', `rule select: memory ${other.memoryId} was not retrieved`, hint);
 }

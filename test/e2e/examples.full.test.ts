@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 
 /** The lines that each must print, among others. */
 const printed = {
-  'own-arm.ts': [/^rag-by-rank [\d.]+$/m, /^errors passed$/m],
+  'own-arm.ts': [/^rag-best-two [\d.]+$/m, /^same memories passed$/m, /^errors passed$/m],
   'own-metric.ts': [/^rag [\d.]+$/m, /^metrics passed$/m],
   'own-retriever.ts': [/^dki [\d.]+ \{ stored: \d+, retrieved: [1-9]\d*/m, /^by-words passed$/m],
   'own-engine.ts': [/^dki [\d.]+ [\d.]+$/m],
@@ -45,6 +45,7 @@ it('the example of the README asks 40 questions, as it says', async () => {
   const { arms } = JSON.parse(stdout.trim().split('\n').at(-1)!) as Pick<RunResults, 'arms'>;
   expect(arms.map(({ arm, n }) => [arm, n])).toEqual([
     ['rag', 40],
-    ['rag-by-rank', 40],
+    ['dki', 40],
+    ['rag-best-two', 40],
   ]);
 });

@@ -53,11 +53,11 @@ function qualityColumns(results: RunResults, rag: string): readonly ItemColumn<A
   return [right, difference];
 }
 
-/** Time to first token relative to text and to a prefix cache, as far as they were compared. */
+/** Time to first token over all turns, relative to text and to a prefix cache, as far as they were compared. */
 function timeColumns(results: RunResults, shown: readonly ArmResults[], intervals: boolean): ItemColumn<ArmResults>[] {
   const rag = baselineArm(results.arms);
   return [rag, prefixCacheArm(results.arms)].flatMap((other) => {
-    const of = ({ arm }: ArmResults) => findComparison(results, arm, other?.arm, 'ttftLogRatio');
+    const of = ({ arm }: ArmResults) => findComparison(results, arm, other?.arm, 'ttftLogRatioAll');
     if (other === undefined || shown.every((arm) => of(arm) === undefined)) return [];
     const heading = `${intervals || other === rag ? 'TTFT ÷' : '÷'} ${other.arm}`;
     return numberColumn<ArmResults>(`ttft:${other.arm}`, heading, (arm) => {
@@ -90,13 +90,15 @@ export function answerTable(results: RunResults, intervals = true): Table | unde
   const primary = primaryMetric(run);
   const items = Math.max(...shown.map(({ metrics }) => primary.of(metrics)?.n ?? 0));
   const what = primary.unit === '%' ? `Right: ${primary.label}, % of` : `${primary.title} of`;
-  const hits = primaryArm(arms)?.turns.hit;
+  const turns = primaryArm(arms)?.turns;
+  const hits = turns === undefined ? '' : `, ${countText(turns.hit, 'cache hit')}`;
+  const all = Math.max(...shown.map((arm) => arm.turns.hit + arm.turns.miss + arm.turns.bypass));
   const more = arms.length - shown.length;
   return {
     id: 'answer',
     caption: [
       ...(quality.length === 0 ? [] : [`${what} ${items} items, ${run.dataset.users} users`]),
-      ...(times.length === 0 ? [] : [hits === undefined ? 'TTFT: all turns' : `TTFT: ${countText(hits, 'cache hit')}`]),
+      ...(times.length === 0 ? [] : [`TTFT: ${countText(all, 'turn')}${hits}`]),
     ].join('; '),
     rowHeading: 'arm',
     ...itemRows(shown, ({ arm }) => arm, [{ columns: [...quality, ...times] }]),

@@ -82,6 +82,8 @@ export const armTraits = object({
    * Missing: word by word.
    */
   rewords: z.enum(['each', 'together']).exactOptional(),
+  /** The prompt shows a part of the memories that the arm is given. Missing: all that fit. */
+  selects: z.literal(true).exactOptional(),
   /** What it injects as KV. */
   injects: z.enum(['nothing', 'memories', 'preferences']),
   /**

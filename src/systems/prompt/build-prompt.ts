@@ -81,6 +81,11 @@ export interface PromptRules {
   readonly sinkTokens?: number;
   /** Default `all`. */
   readonly prefix?: PrefixMemories;
+  /**
+   * Which of the retrieved memories, best first, the prompt may show for a question, and in which order placement `rank` shows them.
+   * An arm declares it by its trait `selects`. Default: all. Not for summaries.
+   */
+  readonly select?: (memories: readonly MemorySearchResult[], query: string) => readonly MemorySearchResult[];
 }
 
 /** A prompt, its token ids and the length of its KV prefix. */

@@ -46,6 +46,20 @@ it.each([
   for (const list of refused) expect(check(list)).toMatch(/^failed: .*dki on i-1/);
 });
 
+it('lets an arm that selects memories leave some out, and nothing else', () => {
+  const arms = checkInput().arms.map((arm) => (arm.name === 'dki' ? { ...arm, selects: true as const } : arm));
+  const check = (list: string) => {
+    const ofSelected = { memories: { ...memories, [list]: ['m-9'] } };
+    const answered = bothTwice({ observed: ofSelected, facts: { memoryIds: ['m-1'] } }, { observed });
+    return line(sameMemories(checkInput({ arms, answered })));
+  };
+  expect(check('missing')).toContain(
+    'passed: 4 turns show what they were given, 2 of them a selection of it, as their',
+  );
+  for (const list of ['foreign', 'altered', 'hidden', 'elsewhere'])
+    expect(check(list)).toMatch(/^failed: .*dki on i-1/);
+});
+
 it('is undecided if the memories of no turn were compared', () => {
   expect(sameMemories(checkInput()).status).toBe('undecided');
 });

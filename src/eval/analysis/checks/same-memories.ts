@@ -15,22 +15,27 @@ const FAULTS = {
 
 type Fault = keyof typeof FAULTS;
 
-/** Not faults of arms that declare to show memories in other words. */
-const ALLOWED: Readonly<Record<NonNullable<ArmTraits['rewords']>, readonly Fault[]>> = {
+/** Not faults of arms that declare to show memories in other words, or a part of them. */
+const ALLOWED = {
   each: ['altered'],
   together: ['altered', 'missing'],
-};
+  selects: ['missing'],
+} as const satisfies Readonly<Record<string, readonly Fault[]>>;
+
+function allowedFaults({ rewords, selects }: ArmTraits): readonly Fault[] {
+  return [...(rewords === undefined ? [] : ALLOWED[rewords]), ...(selects === true ? ALLOWED.selects : [])];
+}
 
 /** True for arms that must show the same memories as their reference: all retrieved ones that fit. */
-function showsAsReference({ retrieves, injects, reference, settings, rewords }: ArmTraits): boolean {
+function showsAsReference({ retrieves, injects, reference, settings, rewords, selects }: ArmTraits): boolean {
   // More memories fit if their texts are shorter.
-  const sameSpace = settings.budget === undefined && rewords === undefined;
+  const sameSpace = settings.budget === undefined && rewords === undefined && selects === undefined;
   return retrieves === 'retrieved' && injects !== 'preferences' && reference !== null && sameSpace;
 }
 
 /**
- * Same memories: all arms of an item use one retrieval. Each prompt shows all given memories that fit, word by word
- * or reworded as its arm declares, and none of the user's in another part, and arms with `@order=stable` show the most
+ * Same memories: all arms of an item use one retrieval. Each prompt shows all given memories that fit, or those that its arm
+ * declares to select, word by word or reworded as its arm declares, and none of the user's in another part, and arms with `@order=stable` show the most
  * often retrieved first. Arms with the rules of their reference arm show the same memories, in any order.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
@@ -41,14 +46,14 @@ export const sameMemories: Check = ({ arms, answered }) => {
     .flatMap(({ name, reference }) => pairWithReference(observed, name, reference!))
     // An arm is given no memories if its gate decides to inject none.
     .filter(({ turn }) => turn.observed.memories!.given > 0);
-  const rewording = new Map(arms.flatMap(({ name, rewords }) => (rewords === undefined ? [] : [[name, rewords]])));
+  const traits = new Map(arms.map((arm) => [arm.name, arm]));
   const lists = Object.keys(FAULTS) as Fault[];
   const faulty = lists.map((list) => [
     FAULTS[list],
-    observed.filter(({ arm, observed: { memories } }) => {
-      const rewords = rewording.get(arm);
-      return (memories![list] ?? []).length > 0 && (rewords === undefined || !ALLOWED[rewords].includes(list));
-    }),
+    observed.filter(
+      ({ arm, observed: { memories } }) =>
+        (memories![list] ?? []).length > 0 && !allowedFaults(traits.get(arm)!).includes(list),
+    ),
   ]);
   const ids = ({ facts }: AnsweredResult): string[] => facts.memoryIds.toSorted();
   const faults = describeFaults({
@@ -58,10 +63,14 @@ export const sameMemories: Check = ({ arms, answered }) => {
       (own, other) => !isDeepStrictEqual(ids(own), ids(other)),
     ),
   });
-  const reworded = observed.filter(({ arm }) => rewording.has(arm)).length;
+  const declared = (trait: 'rewords' | 'selects', what: string): string[] => {
+    const turns = observed.filter(({ arm }) => traits.get(arm)![trait] !== undefined).length;
+    return turns === 0 ? [] : [`${turns} of them ${what}, as their arms declare`];
+  };
   const evidence = [
     `${observed.length} turns show what they were given`,
-    ...(reworded === 0 ? [] : [`${reworded} of them in other words, as their arms declare`]),
+    ...declared('rewords', 'in other words'),
+    ...declared('selects', 'a selection of it'),
     `${pairs.length} of them the memories of their reference`,
   ].join(', ');
   const detects = `one memory in 1 of ${observed.length} turns`;
