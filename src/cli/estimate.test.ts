@@ -24,6 +24,9 @@ it('prints a table with what it assumed, and draws a figure', async () => {
   expect(shown).toMatch(/^Estimate for generated, seed 7 on 8b\n/);
   expect(shown).toMatch(/rag-cached@order=stable +\d+/);
   expect(shown.replaceAll(/\s+/g, ' ')).toContain('200 turns of 3 users in 40 conversations');
+  expect(shown.replaceAll(/\s+/g, ' ')).toMatch(
+    /Fastest: dki-blocks \(0\.\d+ × rag\), but joined blocks change answers: .+ Of arms with the KV of text: rag-cached/,
+  );
   expect(shown.replaceAll(/\s+/g, ' ')).toContain('Assumed: 6227 tokens evaluated per second (100 TFLOP/s, 8.0 B');
   expect(readFileSync(figure, 'utf8')).toContain('Estimated time to first token: generated, seed 7 on 8b');
 });

@@ -32,7 +32,7 @@ export function writtenCosts({ parameters, operationsPerPair }: ModelGeometry, s
   const tokensPerSecond = speeds.tokensPerSecond ?? OPERATIONS_PER_SECOND / (2 * parameters);
   const token = 1000 / tokensPerSecond;
   const why =
-    speeds.tokensPerSecond === undefined ? ` (100 TFLOP/s, ${(parameters / 1e9).toFixed(1)} B parameters)` : '';
+    speeds.tokensPerSecond === undefined ? ` (100 TFLOP/s, ${(parameters / 1e9).toPrecision(2)} B parameters)` : '';
   return {
     costs: {
       evaluate: { call: TOKENS_OF_A_CALL * token, token, pair: (token * operationsPerPair) / (2 * parameters) },
