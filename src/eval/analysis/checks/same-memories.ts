@@ -35,8 +35,9 @@ function showsAsReference({ retrieves, injects, reference, settings, rewords, se
 
 /**
  * Same memories: all arms of an item use one retrieval. Each prompt shows all given memories that fit, or those that its arm
- * declares to select, word by word or reworded as its arm declares, and none of the user's in another part, and arms with `@order=stable` show the most
- * often retrieved first. Arms with the rules of their reference arm show the same memories, in any order.
+ * declares to select, word by word or reworded as its arm declares, and none of the user's in another part, and arms with
+ * `@order=stable` show the most often retrieved first. Arms with the rules of their reference arm show the same memories, in
+ * any order.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
   const observed = answered.filter((turn) => turn.observed.memories !== undefined);
