@@ -73,6 +73,9 @@ export const servedModel = 'served';
 /** Prefix of models with random weights: the rest of the name is a shape. */
 export const randomModelPrefix = 'random:';
 
+/** Memories that are retrieved for a question, if no option says otherwise. */
+export const DEFAULT_TOP_K = 5;
+
 const questions = {
   suite: describe(z.preprocess(commaSeparated, z.array(z.enum([...suiteNames, 'all'])).min(1)), {
     value: '<names>',
@@ -252,7 +255,7 @@ const retrieval = {
     },
   ).exactOptional(),
   preRetrieval: path('<file>', 'JSON or YAML that configures --retriever hinted', 'routing by keyword'),
-  topK: count(1, 'maximum number of memories retrieved for a question').default(5),
+  topK: count(1, 'maximum number of memories retrieved for a question').default(DEFAULT_TOP_K),
   threshold: describe(numeric(z.number().min(-1)), {
     value: '<score>',
     help: 'minimum score of a retrieved memory; -1 accepts all',

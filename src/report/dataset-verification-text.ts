@@ -1,4 +1,5 @@
 import type { Spread, Verification } from '../data/verify/verify-dataset.ts';
+import { DEFAULT_TOP_K } from '../config/bench-config.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { formatNumber, countText } from '../render/format-number.ts';
@@ -17,9 +18,11 @@ function spread({ least, median, most }: Spread): string {
 export function statisticsLines({ statistics: counts }: Pick<Verification, 'statistics'>): string[] {
   const { answersInEvidence: found } = counts;
   const share = found.of === 0 ? '' : `; the evidence contains the answer of ${found.items} of ${found.of} items`;
+  const isAllRetrieved = counts.memories > 0 && counts.memoriesAUser.most <= DEFAULT_TOP_K;
+  const retrieval = isAllRetrieved ? '; retrieval returns all memories of each user: add more, or lower --top-k' : '';
   const lists = { categories: counts.categories, phrasing: counts.phrasings, 'users by kind': counts.userKinds };
   return [
-    `users: ${counts.users}, memories each ${spread(counts.memoriesAUser)}, items each ${spread(counts.itemsAUser)}`,
+    `users: ${counts.users}, memories each ${spread(counts.memoriesAUser)}, items each ${spread(counts.itemsAUser)}${retrieval}`,
     `memories: ${counts.memories}, characters ${spread(counts.memoryCharacters)}, ${countText(counts.preferences, 'preference')}, ${counts.superseding} supersede an earlier one`,
     ...(counts.questions === 0
       ? []

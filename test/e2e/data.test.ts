@@ -66,7 +66,9 @@ describe('verify', () => {
       )!;
     const converted = await data(command!.split(' '));
     expect(converted).toMatchObject({ code: 0, stderr: expect.not.stringContaining('not used') as string });
-    expect((await data(['verify', 'ready.jsonl'])).code).toBe(0);
+    const ready = await data(['verify', 'ready.jsonl']);
+    expect(ready.code).toBe(0);
+    expect(ready.stdout.replace(/\s+/g, ' ')).toContain('; retrieval returns all memories of each user: add more, or');
   });
 });
 
