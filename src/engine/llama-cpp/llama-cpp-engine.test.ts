@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorLike } from '../../../test/fixtures/error-like.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
+import { hostInFileName, writerInFileName } from '../../base/is-process-running.ts';
 import { presetModels } from '../../models/default-models.ts';
 import { checkpointSchema } from '../session-checkpoint.ts';
 import { cellBytes } from '../sequence-state.ts';
@@ -154,12 +155,12 @@ test('unfinished files of killed processes are deleted, those of running ones ar
   const folder = scratch.file('left');
   mkdirSync(folder);
   const { pid } = spawnSync('true');
-  for (const name of [`a.state.${pid}.partial`, `b.state.${process.pid}.partial`, 'c.state']) {
+  for (const name of [`a.state.${hostInFileName}-${pid}.partial`, `b.state.${writerInFileName}.partial`, 'c.state']) {
     writeFileSync(join(folder, name), 'KV');
   }
   await using other = await LlamaCppEngine.open(model, { model, checkpointFolder: folder });
   expect(other.info.engine).toBe('llama-cpp');
-  expect(readdirSync(folder)).toEqual([`b.state.${process.pid}.partial`, 'c.state']);
+  expect(readdirSync(folder)).toEqual([`b.state.${writerInFileName}.partial`, 'c.state']);
 });
 
 test('leaves no KV on disk: private files end with the call, the folder with the engine', async () => {
