@@ -112,8 +112,12 @@ export async function runSelfTests(
 ): Promise<{ readonly tests: SelfTests; readonly testedAt: number | undefined }> {
   const { engine, embeddings, users, openProbeRetriever } = bench;
   const samples = await samplePrompts(engine, users, promptRules(config), config.topK);
+  // An item with nuggets is scored by these: its answer is never a gold of the metrics under test.
   const asked = users.flatMap(({ items, languageProfile }) =>
-    items.map(({ answer, language = languageProfile.language }) => ({ answer, language })),
+    items.map(({ answer, nuggets, language = languageProfile.language }) => ({
+      answer: nuggets === undefined ? answer : null,
+      language,
+    })),
   );
   const byLanguage = [...Map.groupBy(asked, ({ language }) => language)];
   const golds = new Map(byLanguage.map(([language, items]) => [language, items.flatMap(({ answer }) => answer ?? [])]));
