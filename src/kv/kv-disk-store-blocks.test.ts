@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { hostInFileName } from '../base/is-process-running.ts';
 import { type KvKind, kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
+import { hostInFileName } from '../base/is-process-running.ts';
 
 const folder = new StoreFolder();
 
