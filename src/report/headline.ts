@@ -15,8 +15,8 @@ function keptText(results: RunResults, arm: string, baseline: string): string[] 
 
 /** Time to first token against text and a prefix cache: on cache hits, then over all turns. Without a primary arm there are no hits. */
 function timesText(results: RunResults, arm: string, opponents: readonly string[]): string[] {
-  const primary = primaryArm(results.arms)?.turns;
-  if (primary?.hit === 0) return ['no cache hits, so that savings were not measured'];
+  const primary = primaryArm(results.arms);
+  if (primary?.turns.hit === 0) return ['no cache hits, so that savings were not measured'];
   const ratios = (metric: CostName, population: string): string[] => {
     const found = opponents.flatMap((other) => {
       const compared = findComparison(results, arm, other, metric);
@@ -25,10 +25,9 @@ function timesText(results: RunResults, arm: string, opponents: readonly string[
     return found.length === 0 ? [] : [`${population}: ${found.join(', ')}`];
   };
   if (primary === undefined) return ratios('ttftLogRatio', 'time to first token');
-  const turns = primary.hit + primary.miss + primary.bypass;
   return [
-    ...ratios('ttftLogRatio', `time to first token on ${countText(primary.hit, 'cache hit')}`),
-    ...ratios('ttftLogRatioAll', `over all ${countText(turns, 'turn')}`),
+    ...ratios('ttftLogRatio', `time to first token on ${countText(primary.turns.hit, 'cache hit')}`),
+    ...ratios('ttftLogRatioAll', `over all ${countText(primary.n, 'turn')}`),
   ];
 }
 

@@ -53,7 +53,7 @@ async function addMemories(system: BenchSystem): Promise<void> {
   await system.addMemory('b', 'I ski.', { userId: 'bob', memoryId: 'm3' });
 }
 
-/** Two processes, of which the first has stored the memories. */
+/** Opens the systems of two processes; the first one adds the memories. */
 async function openTwo(arm: string, hooks: Hooks) {
   const [one, two] = [open(arm, 0, hooks), open(arm, 1, hooks)];
   await addMemories(one);

@@ -213,7 +213,7 @@ async function findFrequentWords(scope: TaskScope): Promise<Sample> {
   return wordSample('frequent', names.slice(0, FREQUENT), lines(await largest(scope, length, lines)));
 }
 
-/** A question of the given data set whose evidence fits, among passages of its other users, none of which holds an answer. */
+/** A question of the given data set, with its evidence hidden among passages of other users that do not answer it. */
 async function askAmongPassages(scope: TaskScope): Promise<Sample> {
   const { random, questions: users, length } = scope;
   const asked = users.flatMap(({ userId, items, memories }) =>

@@ -90,15 +90,15 @@ export function answerTable(results: RunResults, intervals = true): Table | unde
   const primary = primaryMetric(run);
   const items = Math.max(...shown.map(({ metrics }) => primary.of(metrics)?.n ?? 0));
   const what = primary.unit === '%' ? `Right: ${primary.label}, % of` : `${primary.title} of`;
-  const turns = primaryArm(arms)?.turns;
-  const hits = turns === undefined ? '' : `, ${countText(turns.hit, 'cache hit')}`;
-  const all = Math.max(...shown.map((arm) => arm.turns.hit + arm.turns.miss + arm.turns.bypass));
+  const primaryTurns = primaryArm(arms)?.turns;
+  const hits = primaryTurns === undefined ? '' : `, ${countText(primaryTurns.hit, 'cache hit')}`;
+  const turns = Math.max(...shown.map(({ n }) => n));
   const more = arms.length - shown.length;
   return {
     id: 'answer',
     caption: [
       ...(quality.length === 0 ? [] : [`${what} ${items} items, ${run.dataset.users} users`]),
-      ...(times.length === 0 ? [] : [`TTFT: ${countText(all, 'turn')}${hits}`]),
+      ...(times.length === 0 ? [] : [`TTFT: ${countText(turns, 'turn')}${hits}`]),
     ].join('; '),
     rowHeading: 'arm',
     ...itemRows(shown, ({ arm }) => arm, [{ columns: [...quality, ...times] }]),
