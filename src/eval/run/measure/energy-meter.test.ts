@@ -1,7 +1,8 @@
+import { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { TemporaryFolder } from '../../../base/temporary-folder.ts';
 import { EnergyMeter } from './energy-meter.ts';
 
@@ -27,6 +28,13 @@ it('adds the energy of all packages, also when a counter starts again, and knows
   count('intel-rapl:2', 9_000_000);
   count('intel-rapl:0:0', 6_000_000);
   expect(meter.joules()).toBeCloseTo(1.5 + 2);
+});
+
+it('sends no signal if the program that samples power does not exist', () => {
+  const kill = vi.spyOn(ChildProcess.prototype, 'kill').mockReturnValue(true);
+  new EnergyMeter({ nvidiaSmi: 'no-such-program' })[Symbol.dispose]();
+  expect(kill).not.toHaveBeenCalled();
+  kill.mockRestore();
 });
 
 it('adds the power of all boards over time', async () => {

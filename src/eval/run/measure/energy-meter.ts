@@ -40,7 +40,8 @@ export class EnergyMeter implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#sampler.kill();
+    // Without a process, Node sends the signal to an arbitrary id, which may be that of this process group.
+    if (this.#sampler.pid !== undefined) this.#sampler.kill();
   }
 
   /** The counter of a package starts again at 0 after some minutes of full load. */
