@@ -1,6 +1,7 @@
 import { type CutLimits, lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { EvictionName } from '../../../store/records/prefill-record.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
@@ -64,27 +65,45 @@ export function repairedMemories(
   return repairedBlocks(parseRepair(repair), ranks, suffix);
 }
 
-/** Counts what a turn must inject. Eviction, kept sinks and exact cuts change the number of cells. */
+/** The lists of memory tokens that an arm evicts from: all memories together, or one by one. */
+export function evictionUnits({ prefill }: Pick<ArmTraits, 'prefill'>, { lines }: Pick<InjectedParts, 'lines'>) {
+  return prefill === 'prefix' ? [lines.flat()] : lines;
+}
+
+/** Tokens that eviction leaves of some. Shares no code with `kv`. */
+export function tokensLeft(evict: EvictionName, tokens: number): number {
+  return Math.max(1, Math.floor(tokens * (1 - Number(evict.split(':')[1]))));
+}
+
+/** Counts the cells of header and memories that a turn must inject, which eviction, kept sinks and exact cuts change. */
+export function injectedCells(
+  arm: ArmTraits,
+  parts: InjectedParts,
+  { given, ...turn }: Parameters<typeof exactTokens>[2] & { readonly given: readonly string[] },
+): number {
+  const { evict, making } = arm;
+  const { header, lines } = parts;
+  const tokens = header.length + lines.flat().length;
+  if (making?.sink?.kept === true) return tokens + making.sink.tokens * lines.length;
+  if (evict === undefined || lines.length === 0) return exactTokens(arm, parts, turn) ?? tokens;
+  const repaired = repairedMemories(arm, parts, given);
+  return evictionUnits(arm, parts).reduce(
+    (sum, { length }, unit) => sum + (repaired?.has(unit) === true ? length : tokensLeft(evict, length)),
+    header.length,
+  );
+}
+
+/** Counts what a turn must inject. */
 export function expectedInjection(
   arm: ArmTraits,
   parts: InjectedParts,
-  turn: Parameters<typeof exactTokens>[2] & { readonly given: readonly string[] },
+  turn: Parameters<typeof injectedCells>[2],
 ): Pick<TurnObservation, 'injectableMemories' | 'injectableTokens' | 'injectableCells' | 'remainderTokens'> {
-  const { prefill, evict, making } = arm;
   const { header, lines, memories } = parts;
   const tokens = header.length + lines.flat().length;
   const found = { injectableMemories: memories, injectableTokens: tokens };
-  if (making?.sink?.kept === true && lines.length > 0) {
-    return { ...found, injectableCells: tokens + making.sink.tokens * lines.length };
-  }
-  const remainderTokens = tokens - (exactTokens(arm, parts, turn) ?? tokens);
-  if (remainderTokens > 0) return { ...found, remainderTokens };
-  if (evict === undefined || lines.length === 0) return found;
-  const [, ratio] = evict.split(':');
-  const units = prefill === 'prefix' ? [lines.flat()] : lines;
-  const repaired = repairedMemories(arm, parts, turn.given);
-  const left = units.map(({ length }, unit) =>
-    repaired?.has(unit) === true ? length : Math.max(1, Math.floor(length * (1 - Number(ratio)))),
-  );
-  return { ...found, injectableCells: left.reduce((sum, cells) => sum + cells, header.length) };
+  const cells = injectedCells(arm, parts, turn);
+  const isEdited = arm.evict !== undefined || arm.making?.sink?.kept === true;
+  if (isEdited && lines.length > 0) return { ...found, injectableCells: cells };
+  return cells === tokens ? found : { ...found, remainderTokens: tokens - cells };
 }

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { norm, innerProduct } from '../../../base/inner-product.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
+import type { PrefillName } from '../../../store/records/arm-traits.ts';
 import type { EvictionName, EvictionRule } from '../../../store/records/prefill-record.ts';
 import { type CellMaker, evaluatedBehind, evaluatedBehindStored, type ExpectedParts } from './expected-cells.ts';
-import type { InjectedParts } from '../observe/expected-injection.ts';
+import { evictionUnits, type InjectedParts, tokensLeft } from '../observe/expected-injection.ts';
 import { questionAttention } from './recomputed-tokens-proof.ts';
 import { type CellBound, movedCell, type Float64Cell, restoredCells, scaledCell, wrongCells } from './float64-cells.ts';
 
@@ -12,14 +13,14 @@ import { type CellBound, movedCell, type Float64Cell, restoredCells, scaledCell,
 const ORDER_ERROR = 1e-9;
 
 export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | 'keptAs'> {
-  /** `prefix`: one eviction over all memories. `blocks`: one per memory. */
-  readonly prefill: 'prefix' | 'blocks';
+  /** `prefix`: one eviction over all memories. Else one per memory. */
+  readonly prefill: PrefillName;
   readonly evict: EvictionName;
   readonly alpha: number;
   /** Indexes of the memories whose blocks must be whole. */
   readonly repaired?: ReadonlySet<number> | undefined;
   /** For each eviction, what followed the memories in the prompt of its turn, if the rule sees the question. */
-  readonly askedFor?: readonly (PromptRest | undefined)[];
+  readonly askedFor: readonly (PromptRest | undefined)[];
 }
 
 export type PromptRest = Pick<InjectedParts, 'suffix' | 'question'>;
@@ -53,28 +54,9 @@ interface HeadVectors {
 /** The least and the greatest score of each token that rounding allows. */
 type ScoreRange = readonly { readonly low: number; readonly high: number }[];
 
-export function cellsLeft({ header, evict, repaired, ...parts }: Omit<EvictedParts, 'alpha'>): number {
-  return unitTokens(parts).reduce(
-    (sum, { length }, unit) => sum + (repaired?.has(unit) === true ? length : tokensLeft(evict, length)),
-    header.length,
-  );
-}
-
-/** The tokens that each eviction chose from. */
-export function unitTokens({
-  lines,
-  prefill,
-}: Pick<EvictedParts, 'lines' | 'prefill'>): readonly (readonly TokenId[])[] {
-  return prefill === 'prefix' ? [lines.flat()] : lines;
-}
-
-function tokensLeft(evict: EvictionName, tokens: number): number {
-  return Math.max(1, Math.floor(tokens * (1 - Number(evict.split(':')[1]))));
-}
-
 /**
  * Describes what is wrong with cells after eviction; null if nothing is. In each KV head of each layer, they must be cells of
- * memory tokens in order, and no dropped token may score more than a kept one. @param found the cells of header and memories
+ * memory tokens in order, and no dropped token may score more than a kept one. @param found the cells of header and memories, as many as are due
  */
 export async function wrongEviction(
   maker: CellMaker,
@@ -84,15 +66,13 @@ export async function wrongEviction(
 ): Promise<string | null> {
   const { header, prefill, keptAs = 'f16', evict, alpha, repaired, askedFor } = parts;
   const { rotary, layout } = maker.cells;
-  const wanted = cellsLeft(parts);
-  if (found.length !== wanted) return `${found.length} cells in place of ${wanted}`;
   const isWhole = (unit: number): boolean => repaired?.has(unit) === true;
   const evaluated = await evaluatedBehind(maker, [], header);
   const front = restoredCells(evaluated, keptAs, layout);
   const wrong = wrongCells(found.slice(0, header.length), front, tolerance);
   if (wrong !== null) return wrong;
   let [first, distance] = [header.length, 0];
-  for (const [unit, ids] of unitTokens(parts).entries()) {
+  for (const [unit, ids] of evictionUnits(parts, parts).entries()) {
     const built =
       prefill === 'prefix'
         ? (await evaluatedBehind(maker, [], [...header, ...ids])).slice(header.length)
@@ -103,7 +83,7 @@ export async function wrongEviction(
     const cells = found.slice(first, first + (isWhole(unit) ? ids.length : tokensLeft(evict, ids.length)));
     // A prefix is evaluated and scored before it is stored, blocks behind the header as it is stored.
     const seen = [...(prefill === 'prefix' ? evaluated : front), ...built];
-    const rest = isWhole(unit) ? undefined : askedFor?.[unit];
+    const rest = isWhole(unit) ? undefined : askedFor[unit];
     const asked = await attentionScores(maker, seen, rest && { ...rest, headerTokens: header.length }, tolerance);
     const broken = wrongUnit({ ids, built, placed, cells, first, asked }, evict, layout, tolerance);
     if (broken !== null) return broken;

@@ -7,7 +7,8 @@ import type { ArmTraits, PrefillName } from '../../../store/records/arm-traits.t
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import {
-  exactTokens,
+  evictionUnits,
+  injectedCells,
   type InjectedParts,
   injectedParts,
   repairedMemories,
@@ -20,28 +21,24 @@ import {
   type CellMaker,
   expectedCells,
   type ExpectedParts,
-  memoryCells,
   precedingLine,
   selectedPositions,
 } from './expected-cells.ts';
 import { type CellBound, ROUNDING, float64Cells, wrongCells } from './float64-cells.ts';
 import type { TurnSample } from './turn-sample.ts';
-import { type PromptRest, unitTokens, cellsLeft, wrongEviction } from './evicted-tokens-proof.ts';
+import { type EvictedParts, type PromptRest, wrongEviction } from './evicted-tokens-proof.ts';
 import { parseEviction, seesQuestion } from '../../../kv/eviction-rule-and-share.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
 import { contiguousPositions } from '../../../kv/join-blocks.ts';
 import { kvOperations } from '../../../kv/kv-operations.ts';
-import type { EvictionName, PrefillRecord } from '../../../store/records/prefill-record.ts';
+import type { ChatResponse } from '../../../systems/memory-system.ts';
 import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-recipe.ts';
 import { isScored, type TokenSelection } from '../../../systems/prefill/select-tokens-to-recompute.ts';
 import { countPositions, wrongSelection, wrongShare } from './recomputed-tokens-proof.ts';
 
 /** Tokens at the end of a wholly evaluated prompt that are evaluated again before the answer. */
 const MIN_SUFFIX = 2;
-
-/** The result of a proof: what is wrong in words, null if nothing is; or the reason why there is no proof. */
-type Verdict = { readonly wrong: string | null } | { readonly unproven: string };
 
 /**
  * Proves a seeded sample, and each arm's first cache hit and miss of the first user, outside clocks. Generates the answer
@@ -78,11 +75,11 @@ export class TurnProver {
     if (!this.#sample.has(arm, item, repeat) && !this.#isFirst(arm, item, turn)) return {};
     if (this.#itemId !== item.itemId) this.#fresh.forget();
     this.#itemId = item.itemId;
-    const verdict = await this.#proveCells(arm, turn, options);
+    const wrong = await this.#proveCells(arm, turn, options);
     const hasAnswer = turn.recorded.generation !== null;
     return {
       ...(hasAnswer ? { sameAgain: await this.#generatesAgain(turn, options) } : {}),
-      ...('wrong' in verdict ? { wrongCells: verdict.wrong } : {}),
+      ...(wrong === undefined ? {} : { wrongCells: wrong }),
     };
   }
 
@@ -91,7 +88,7 @@ export class TurnProver {
     if (this.#userId !== userId) this.#evictedFor.clear();
     this.#userId = userId;
     const { prefill } = response.trace;
-    if (arm.evict === undefined || !seesQuestion(parseEviction(arm.evict)) || prefill === null) return;
+    if (!evictsForQuestion(arm) || prefill === null) return;
     const parts = injectedParts(arm, response);
     const origins = prefill.strategy === 'prefix' ? [prefill.origin] : prefill.blocks.map(({ origin }) => origin);
     evictionKeys(arm, parts).forEach((key, unit) => {
@@ -106,44 +103,38 @@ export class TurnProver {
     return !this.#first.has(key) && this.#first.add(key).has(key);
   }
 
-  async #proveCells(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions): Promise<Verdict> {
+  /** Describes what is wrong with the injected cells: null if nothing is, undefined if they cannot be proven. */
+  async #proveCells(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions): Promise<string | null | undefined> {
     const { engine } = this.#parts;
     const { capabilities } = engine;
     const { cells, leastTokens, exactCuts } = capabilities;
     const test = this.#selfTest;
     const parts = injectedParts(arm, turn.response);
-    if (arm.prefill === undefined || parts.lines.length === 0) return { unproven: 'the turn injects nothing' };
-    if (cells === null) return { unproven: 'the engine exports no cells' };
-    if (test === undefined || 'missing' in test) return { unproven: 'the self-test did not measure cells' };
+    if (arm.prefill === undefined || parts.lines.length === 0 || cells === null) return undefined;
+    if (test === undefined || 'missing' in test) return undefined;
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
     const repaired = repairedMemories(arm, parts, given);
     const askedFor = evictionKeys(arm, parts).map((key) => this.#evictedFor.get(key));
     const isUnknown = (rest: PromptRest | undefined, unit: number) =>
       rest === undefined && repaired?.has(unit) !== true;
-    if (arm.evict !== undefined && seesQuestion(parseEviction(arm.evict)) && askedFor.some(isUnknown)) {
-      return { unproven: 'tokens were evicted for a question that was asked before this process began' };
-    }
-    const { prefill: record, account } = turn.response.trace;
+    // Tokens were evicted for a question that was asked before this process began.
+    if (evictsForQuestion(arm) && askedFor.some(isUnknown)) return undefined;
     const alpha = turnAlpha(arm, turn.response);
-    const wrong = await wrongInjection(
+    return await wrongInjection(
       { engine, fresh: this.#fresh, cells, leastTokens, options },
       {
         prefill: arm.prefill,
-        evict: arm.evict,
-        repaired,
-        askedFor,
+        eviction: arm.evict && { evict: arm.evict, repaired, askedFor },
         session: answeringSession(turn),
         parts: { ...parts, making: arm.making, keptAs: arm.settings.store, ranks },
         alpha,
-        exactTokens: exactTokens(arm, parts, { alpha, capabilities }),
-        record,
-        selected: account.selection?.selected,
+        count: injectedCells(arm, parts, { alpha, capabilities, given }),
+        trace: turn.response.trace,
         bound: cellBound(test, arm.prefill, ROUNDING[cells.layout.keyType]),
         isExact: exactCuts === 1 && test.noise.firstKeys === 0 && test.noise.deeper === 0,
       },
     );
-    return { wrong };
   }
 
   /** Generates the answer again in another session from the KV that the turn left; true if all tokens are equal. */
@@ -169,9 +160,12 @@ export class TurnProver {
 }
 
 /** Names each eviction of a turn: all memories together, or one by one. */
-function evictionKeys({ name, prefill }: ArmTraits, { lines }: Pick<InjectedParts, 'lines'>): string[] {
-  const units = unitTokens({ lines, prefill: prefill === 'prefix' ? prefill : 'blocks' });
-  return units.map((ids) => JSON.stringify([name, ids]));
+function evictionKeys(arm: ArmTraits, parts: Pick<InjectedParts, 'lines'>): string[] {
+  return evictionUnits(arm, parts).map((ids) => JSON.stringify([arm.name, ids]));
+}
+
+function evictsForQuestion({ evict }: ArmTraits): boolean {
+  return evict !== undefined && seesQuestion(parseEviction(evict));
 }
 
 /** Tolerance: the error of rounding, or twice the difference that the self-test measured if that is larger. */
@@ -187,17 +181,13 @@ function cellBound(
 
 interface InjectedTurn {
   readonly prefill: PrefillName;
-  readonly evict: EvictionName | undefined;
-  readonly repaired: ReadonlySet<number> | undefined;
-  readonly askedFor: readonly (PromptRest | undefined)[];
+  readonly eviction: Pick<EvictedParts, 'evict' | 'repaired' | 'askedFor'> | undefined;
   readonly session: EngineSession;
   readonly parts: InjectedParts & ExpectedParts;
   readonly alpha: number;
-  /** Injected tokens of an exact prefix. Those behind its last exact cut were evaluated with the suffix. */
-  readonly exactTokens: number | undefined;
-  readonly record: PrefillRecord | null;
-  /** Selected tokens by the turn's account; undefined if it selected none. */
-  readonly selected: number | undefined;
+  /** Cells that the turn must have injected. Those behind an exact prefix's last exact cut were evaluated with the suffix. */
+  readonly count: number;
+  readonly trace: ChatResponse['trace'];
   readonly bound: CellBound;
   /** True if evaluating again gives the same bits. */
   readonly isExact: boolean;
@@ -205,50 +195,34 @@ interface InjectedTurn {
 
 /** Describes what is wrong with the injected cells of a turn; null if nothing is. */
 async function wrongInjection(maker: CellMaker, turn: InjectedTurn): Promise<string | null> {
-  const { prefill, evict, session, parts, alpha, bound } = turn;
-  if (evict !== undefined) return await wrongEvictedTurn(maker, turn, evict);
-  const count = turn.exactTokens ?? memoryCells(parts).length;
-  if (session.cells < count) return `${session.cells} cells in place of ${count}`;
+  const { prefill, eviction, session, parts, alpha, bound, count, isExact } = turn;
+  // Behind the memories, each token has one cell.
+  const behind = session.tokens.length - parts.header.length - parts.lines.flat().length;
+  const cells = eviction === undefined || session.cells < count ? session.cells : session.cells - behind;
+  if (cells < count || (eviction !== undefined && cells > count)) return `${cells} cells in place of ${count}`;
   using found = await session.exportCells({ start: 0, end: count }, maker.options);
+  if (eviction !== undefined) {
+    const tolerance = { ...bound, rounding: isExact ? 0 : bound.deeper };
+    return await wrongEviction(maker, { ...parts, ...eviction, prefill, alpha }, float64Cells(found), tolerance);
+  }
   if (prefill !== 'prefix') return await wrongJoin(maker, turn, prefill, found);
   const expected = await expectedCells(maker, 'prefix', parts, alpha);
   return wrongCells(float64Cells(found), expected.slice(0, count), bound);
 }
 
-async function wrongEvictedTurn(
-  maker: CellMaker,
-  { prefill: name, session, parts, alpha, bound, isExact, repaired, askedFor }: InjectedTurn,
-  evict: EvictionName,
-): Promise<string | null> {
-  const evicted = {
-    ...parts,
-    prefill: name === 'prefix' ? name : ('blocks' as const),
-    evict,
-    alpha,
-    repaired,
-    askedFor,
-  };
-  const count = cellsLeft(evicted);
-  // Behind the memories, each token has one cell.
-  const behind = session.tokens.length - parts.header.length - parts.lines.flat().length;
-  const cells = session.cells < count ? session.cells : session.cells - behind;
-  if (cells !== count) return `${cells} cells in place of ${count}`;
-  using found = await session.exportCells({ start: 0, end: count }, maker.options);
-  return await wrongEviction(maker, evicted, float64Cells(found), { ...bound, rounding: isExact ? 0 : bound.deeper });
-}
-
 /** Checks joined blocks: the recomputed positions, then the numbers, then the equality of bytes. */
 async function wrongJoin(
   maker: CellMaker,
-  { session, parts, alpha, record, selected, bound, isExact }: InjectedTurn,
+  { session, parts, alpha, trace: { prefill, account }, bound, isExact }: InjectedTurn,
   recipe: RecipeName,
   found: SequenceState,
 ): Promise<string | null> {
   const { recompute } = parseRecipe(recipe);
   // Scored rules: the positions that the turn reports, to be checked. Other rules: positions are known.
-  const claimed = record !== null && 'recomputed' in record ? record.recomputed : [];
+  const claimed = prefill !== null && 'recomputed' in prefill ? prefill.recomputed : [];
   const isClaimed = recompute !== null && isScored(recompute);
   const recomputed = isClaimed ? claimed : selectedPositions(recipe, parts);
+  const { selected } = account.selection ?? {};
   const missed = await wrongTokens(maker, recompute, { ...parts, recomputed, selected }, bound.deeper);
   if (missed !== null) return missed;
   const readBack = (end: number) => session.exportCells({ start: 0, end }, maker.options);
@@ -261,10 +235,11 @@ async function wrongJoin(
   return await differentBytes(maker, { ...parts, recomputed }, alpha, found);
 }
 
+/** @param parts `selected`: the number of selected tokens by the turn's account; undefined if it selected none */
 async function wrongTokens(
   maker: CellMaker,
   recompute: TokenSelection | null,
-  parts: InjectedTurn['parts'] & Pick<InjectedTurn, 'selected'> & { readonly recomputed: readonly TokenRange[] },
+  parts: InjectedTurn['parts'] & { readonly recomputed: readonly TokenRange[]; readonly selected: number | undefined },
   rounding: number,
 ): Promise<string | null> {
   if (recompute === null) return null;
