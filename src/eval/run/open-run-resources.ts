@@ -16,14 +16,13 @@ import { openRunRetriever } from './open-run-retriever.ts';
 import { systemParts } from './system-parts-from-options.ts';
 import type { Judge } from './judge/judge.ts';
 import { controlUsers } from './turns/negative-control-memories.ts';
-import { retrievalRecorder } from './observe/retrieval-recorder.ts';
 import { tokenPieces } from './observe/write-turns.ts';
 import { drawControlItems, planUsers } from './plan/plan-users.ts';
 import { shardUsers } from './plan/shards.ts';
 import type { PreparedSuite } from './plan/prepare-suite.ts';
 import { drawTurnSample } from './prove/turn-sample.ts';
 import { SharedBlocks } from './observe/shared-blocks.ts';
-import { TurnRecorder } from './observe/turn-recorder.ts';
+import { retrievalRecorder, TurnRecorder } from './observe/turn-recorder.ts';
 import { PhaseTotals } from './run-level-results.ts';
 import { type Claims, claimOrder } from './workers/claims.ts';
 

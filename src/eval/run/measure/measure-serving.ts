@@ -11,13 +11,13 @@ import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { RetrievalCounts } from '../../../systems/retrieval-counts.ts';
 import { SystemPool } from '../../../systems/system-pool.ts';
 import { quantiles } from '../../analysis/statistics/estimate-mean.ts';
+import { sum } from '../../analysis/statistics/observations.ts';
 import { systemParts } from '../system-parts-from-options.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { memoryEntry } from '../data-to-system-input.ts';
 import { watchCalls } from '../observe/turn-recorder.ts';
 import type { ServeContext } from '../suite.ts';
-import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load-generator.ts';
-import { planReplay } from './plan-replay.ts';
+import { isSaturated, planLoad, planReplay, playLoad, type PlannedTurn, type ServedTurn } from './load-generator.ts';
 import { readTrace } from '../../../data/traces/read-trace.ts';
 import { visibleMemories } from '../../../data/visible-memories.ts';
 
@@ -80,13 +80,10 @@ async function makePlan(
   if (path === undefined) return { plan: planLoad(users, recurrence, seed), recurrence, replay: undefined };
   const trace = await readTrace(path, { run: traceRun, arm: traceArm });
   const { plan, users: traceUsers } = planReplay(trace, users, limit ?? Infinity);
-  const later = [...Map.groupBy(plan, ({ conversation }) => conversation).values()].map((turns) => ({
-    turns: turns.length - 1,
-    repeated: turns.length - new Set(turns.map(({ item }) => item)).size,
-  }));
-  const total = (key: 'turns' | 'repeated'): number => later.reduce((sum, counts) => sum + counts[key], 0);
+  const conversations = [...Map.groupBy(plan, ({ conversation }) => conversation).values()];
+  const questions = sum(conversations.map((turns) => new Set(turns.map(({ item }) => item)).size));
   const replay = { trace: trace.name, by, users: traceUsers, dataUsers: new Set(plan.map(({ user }) => user)).size };
-  return { plan, replay, recurrence: total('repeated') / Math.max(1, total('turns')) };
+  return { plan, replay, recurrence: (plan.length - questions) / Math.max(1, plan.length - conversations.length) };
 }
 
 /** Users of the load are separate users, who have all their memories from the start. */
@@ -98,11 +95,8 @@ async function addMemories({ keeper, runId }: ServeContext, users: readonly Data
     if (last === undefined) continue;
     const userId = servedUserId(user);
     const entries = visibleMemories(user, last).map(memoryEntry);
-    await keeper.addAll(
-      `${runId}/${userId}`,
-      userId,
-      entries.map((entry) => ({ ...entry, memoryId: `serving/${entry.memoryId}` })),
-    );
+    const served = entries.map((entry) => ({ ...entry, memoryId: `serving/${entry.memoryId}` }));
+    await keeper.addAll(`${runId}/${userId}`, userId, served);
   }
 }
 

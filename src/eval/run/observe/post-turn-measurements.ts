@@ -21,8 +21,7 @@ import {
 } from '../../../systems/prompt/answer-scoring-positions.ts';
 import { sum } from '../../analysis/statistics/observations.ts';
 import { nextTokenAgreement } from '../../analysis/metrics/next-token-agreement.ts';
-import type { RecordedRetrieval } from './retrieval-recorder.ts';
-import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
+import type { RecordedGeneration, RecordedRetrieval, RecordedTurn } from './turn-recorder.ts';
 import { expectedInjection, type InjectedParts, injectedParts, turnAlpha } from './expected-injection.ts';
 import { type GivenForTurn, compareShownMemories } from './compare-shown-memories.ts';
 import { type ScorerParts, LikelihoodScorer, type TurnScore } from './likelihood-scorer.ts';

@@ -4,6 +4,7 @@ import type { EngineSession, Generation, GenerationLimits } from '../../../engin
 import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference, meterSum } from '../../../engine/token-meter.ts';
 import { kvOperations } from '../../../kv/kv-operations.ts';
+import type { Retriever } from '../../../retrieval/retriever.ts';
 import type { SystemParts } from '../../../systems/answer-turn.ts';
 import type { ComputeBlock, OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
 import type { ChatResponse } from '../../../systems/memory-system.ts';
@@ -53,6 +54,27 @@ export function watchCalls<T extends object>(target: T, watch: Watch, replaced: 
       return (...given: readonly unknown[]): unknown => watch(() => member.apply(target, given) as unknown);
     },
   });
+}
+
+export interface RecordedRetrieval {
+  readonly query: string;
+  readonly memoryIds: readonly string[];
+  readonly ms: number;
+}
+
+/** A retriever that behaves like the given one, and the last retrieval from it. */
+export function retrievalRecorder(given: Retriever) {
+  const retriever = watchCalls(given, (call) => call(), {
+    retrieve: async (query, options) => {
+      const start = performance.now();
+      const found = await given.retrieve(query, options);
+      const memoryIds = found.memories.map(({ memoryId }) => memoryId);
+      recorder.last = { query, memoryIds, ms: performance.now() - start };
+      return found;
+    },
+  });
+  const recorder: { readonly retriever: Retriever; last?: RecordedRetrieval } = { retriever };
+  return recorder;
 }
 
 /** A turn or declared work in progress: its time, in and outside watched calls, and its last generation. */

@@ -16,9 +16,8 @@ import { type AnsweredInSession, PostTurnMeasurements } from '../observe/post-tu
 import type { OpenArm, RunBench } from '../open-run-resources.ts';
 import { type PlanUser, rotationPlace, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
-import type { RecordedRetrieval } from '../observe/retrieval-recorder.ts';
 import { ExpectedMemoryOrder, type ExpectedPrefixReuse, expectedPrefixReuse } from './expected-order-and-reuse.ts';
-import { measuredResponse } from '../observe/turn-recorder.ts';
+import { measuredResponse, type RecordedRetrieval } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
 import { turnSessionId, type TurnOutcome, writeTurns } from '../observe/write-turns.ts';
 import { indexChanges, visibleMemories } from '../../../data/visible-memories.ts';
