@@ -217,12 +217,11 @@ async function openWays(
   const none = { tier: null, type: null, bytes: 0 } as const;
   const text: Way = {
     ...{ way: 'text', ...none },
-    fill: async (steps) => {
-      await timed(steps, 'evaluate', async () => {
+    fill: (steps) =>
+      timed(steps, 'evaluate', async () => {
         await session.clear();
         await session.evaluate(prefix);
-      });
-    },
+      }),
   };
   const found = types.includes('f16') ? await checkpointWays({ engine, session }, folder) : [];
   const whole = await copyCells(session, 0);
@@ -244,27 +243,22 @@ async function openWays(
     before: () => session.truncate(prefix.length),
     fill: async () => undefined,
   };
-  const importing = async (steps: StepTimes, state: SequenceState) => {
-    await timed(steps, 'import', () => session.importCells(state));
-  };
-  const joining = async (steps: StepTimes, [front, ...rest]: readonly SequenceState[]) => {
+  const importing: UseCells = (steps, [state]) => timed(steps, 'import', () => session.importCells(state!));
+  const joining: UseCells = async (steps, [front, ...rest]) => {
     const positions = contiguousPositions(rest, HEADER_TOKENS);
     const placements = rest.map((block, index) => ({ block, position: positions[index]!, alpha: 1 }));
-    const joined = await timed(steps, 'join', () => joinBlocks(front!, placements, { rotary }));
-    using _ = joined;
-    await importing(steps, joined);
+    using joined = await timed(steps, 'join', () => joinBlocks(front!, placements, { rotary }));
+    await importing(steps, [joined]);
   };
-  const quantised = types.filter((type) => type !== 'f16');
-  for (const [way, parts, use, stored] of [
-    ['prefix', [whole], (steps: StepTimes, [state]: readonly SequenceState[]) => importing(steps, state!), quantised],
-    ['blocks', [header, ...blocks], joining, types],
-  ] as const) {
-    for (const type of stored) found.push(...(await storedWays({ engine, way, parts, use, type, folder })));
+  for (const type of types.filter((one) => one !== 'f16')) {
+    found.push(...(await storedWays(engine, { way: 'prefix', parts: [whole], use: importing, type, folder })));
   }
-  const withExports = found.map((one) =>
-    one.way === 'blocks' && one.tier === 'memory' && one.type === 'f16' ? { ...one, exports } : one,
-  );
-  return [text, resident, ...withExports];
+  for (const type of types) {
+    const stored = { way: 'blocks', parts: [header, ...blocks], use: joining, type, folder } as const;
+    const [memory, ...others] = await storedWays(engine, stored);
+    found.push(type === 'f16' ? { ...memory!, exports } : memory!, ...others);
+  }
+  return [text, resident, ...found];
 }
 
 function checkpointsIn(folder: string): string {
@@ -310,35 +304,31 @@ function inTiers(stored: Stored, { memory, disk }: Readonly<Record<'memory' | 'd
   ];
 }
 
+/** Brings KV into the session. */
+type UseCells = (steps: StepTimes, parts: readonly SequenceState[]) => Promise<void>;
+
 interface StoredWay {
-  readonly engine: Engine;
   readonly way: 'prefix' | 'blocks';
   readonly parts: readonly SequenceState[];
-  readonly use: (steps: StepTimes, parts: readonly SequenceState[]) => Promise<void>;
+  readonly use: UseCells;
   readonly type: StoreType;
   readonly folder: string;
 }
 
 /** KV that is restored from its bytes and then imported. */
-async function storedWays({ engine, way, parts, use, type, folder }: StoredWay): Promise<Way[]> {
+async function storedWays(engine: Engine, { way, parts, use, type, folder }: StoredWay): Promise<Way[]> {
   const bytes = parts.map((part) => (type === 'f16' ? writeBlockFile(part) : writeQuantised(part, type)));
   const size = bytes.reduce((sum, { length }) => sum + length, 0);
   const restore = (stored: Uint8Array) => (type === 'f16' ? readBlockFile(stored) : readQuantised(stored));
   const path = join(folder, `${way}-${type}`);
   const store = await KvStore.open(path, 2 * size + 2 ** 20, engine);
   for (const [index, part] of bytes.entries()) {
-    await store.keepBlock(
-      { userId: USER, key: keyOf(index), tokens: parts[index]!.positions.length, memoryIds: [] },
-      part,
-    );
+    const tokens = parts[index]!.positions.length;
+    await store.keepBlock({ userId: USER, key: keyOf(index), tokens, memoryIds: [] }, part);
   }
-  const resident = type === 'f16' ? parts.map((part) => new ArenaCells(part)) : bytes;
-  const fromMemory = async (steps: StepTimes): Promise<void> => {
-    const states = await timed(steps, 'convert', () =>
-      resident.map((one) => (one instanceof ArenaCells ? one : restore(one))),
-    );
-    await use(steps, states);
-  };
+  const resident = type === 'f16' ? parts.map((part) => new ArenaCells(part)) : [];
+  const fromMemory = async (steps: StepTimes): Promise<void> =>
+    use(steps, await timed(steps, 'convert', () => (type === 'f16' ? resident : bytes.map(restore))));
   const fromDisk = async (steps: StepTimes): Promise<void> => {
     const states: SequenceState[] = [];
     for (const index of bytes.keys()) {
@@ -347,12 +337,8 @@ async function storedWays({ engine, way, parts, use, type, folder }: StoredWay):
     }
     await use(steps, states);
   };
-  const memory = { fill: fromMemory, free: () => freeCells(resident) };
+  const memory = { fill: fromMemory, free: () => resident.forEach((cells) => cells.erase()) };
   return inTiers({ way, type, bytes: size, folder: path }, { memory, disk: { fill: fromDisk } });
-}
-
-function freeCells(cells: readonly (ArenaCells | Uint8Array)[]): void {
-  for (const one of cells) if (one instanceof ArenaCells) one.erase();
 }
 
 function filesIn(folder: string): string[] {
