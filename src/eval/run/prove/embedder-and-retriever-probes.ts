@@ -123,21 +123,21 @@ export async function probeRetriever(
   try {
     const asked = name === 'given' ? new Set(sentences.keys()) : await tellApart(embeddings, sentences, longer);
     embeddings.clear();
-    const metadata = { createdAt: '2026-01-01T00:00:00Z', preference: false };
-    const planted = sentences.flatMap((content, place) => [
-      { memoryId: `exact-${place}`, content, metadata },
-      { memoryId: `longer-${place}`, content: longer[place]!, metadata },
-    ]);
-    const recent = (name === 'tiered' ? recentIds : []).map((memoryId, age) => {
-      const createdAt = `2026-02-${20 - age}T00:00:00Z`;
-      return { memoryId, content: `Note ${age}.`, metadata: { ...metadata, createdAt } };
+    const memory = (memoryId: string, content: string, createdAt = '2026-01-01T00:00:00Z') => ({
+      ...{ memoryId, content, userId: USER },
+      metadata: { createdAt, preference: false },
     });
-    // Not in the order in which they must come back.
-    const shuffled = [...planted, ...recent].toReversed();
-    await retriever.addMemories(shuffled.map((memory) => ({ ...memory, userId: USER })));
-    await retriever.addMemories(
-      sentences.map((content, place) => ({ memoryId: `other-${place}`, content, metadata, userId: OTHER })),
+    const planted = sentences.flatMap((content, place) => [
+      memory(`exact-${place}`, content),
+      memory(`longer-${place}`, longer[place]!),
+    ]);
+    const recent = (name === 'tiered' ? recentIds : []).map((memoryId, age) =>
+      memory(memoryId, `Note ${age}.`, `2026-02-${20 - age}T00:00:00Z`),
     );
+    // Not in the order in which they must come back.
+    await retriever.addMemories([...planted, ...recent].toReversed());
+    const others = sentences.map((content, place) => memory(`other-${place}`, content));
+    await retriever.addMemories(others.map((other) => ({ ...other, userId: OTHER })));
     const options = { userId: USER, topK: TOP_K, threshold: -1, now: new Date('2026-06-01T00:00:00Z') };
     for (const place of asked) {
       const text = sentences[place]!;

@@ -20,11 +20,8 @@ const SHORTEST_PROMPT = 4;
 /** One of this many prompts is evaluated whole a second time. */
 const REPEATED_PROMPTS = 4;
 
-/** Prompts and time that the test takes at least, even if the model is slow. */
+/** Prompts that the test takes at least, even if the model is slow. */
 const MIN_PROMPTS = 4;
-const MIN_BUDGET_MS = 2000;
-/** Share of the run's estimated time that the self-test may take. */
-const SHARE = 0.02;
 
 export interface SelfTestOptions extends CallOptions {
   /** Time budget in ms, from the time to evaluate one prompt whole. Default: no limit. */
@@ -103,27 +100,12 @@ async function scoreInPieces(
   await session.clear();
   for (const [piece, end] of places.entries()) {
     await session.evaluate(prompt.slice(starts[piece], end), { signal });
-    if (isRestored) await saveAndRestore(engine, session, { signal });
+    if (isRestored) {
+      const checkpoint = await session.checkpoint({ signal });
+      await session.restore(checkpoint, { signal }).finally(() => engine.deleteCheckpoint(checkpoint));
+    }
   }
   return session.score(prompt.slice(starts.at(-1)), continuation, { signal });
-}
-
-async function saveAndRestore(
-  engine: Pick<Engine, 'deleteCheckpoint'>,
-  session: EngineSession,
-  options: CallOptions,
-): Promise<void> {
-  const checkpoint = await session.checkpoint(options);
-  try {
-    await session.restore(checkpoint, options);
-  } finally {
-    await engine.deleteCheckpoint(checkpoint);
-  }
-}
-
-/** Time budget of the self-test in ms. @param wholeMs time to evaluate one prompt whole */
-export function selfTestBudgetMs(wholeMs: number, turns: number): number {
-  return Math.max(MIN_BUDGET_MS, SHARE * turns * wholeMs);
 }
 
 function mergeDifferences(differences: readonly ScoreDifference[]): ScoreDifference {

@@ -50,7 +50,10 @@ interface Canary {
 }
 
 /** The users, of the kinds that `ProbeSize` counts. Doubles must not be served from the owner's KV. */
-type Canaries = Readonly<Record<'owners' | 'strangers' | 'doubles' | 'late', readonly Canary[]>>;
+interface Canaries extends Readonly<Record<'owners' | 'strangers' | 'doubles' | 'late', readonly Canary[]>> {
+  /** All who have a secret; the first are the owners who ask. */
+  readonly planted: readonly Canary[];
+}
 
 interface IsolationSubject {
   readonly runId: string;
@@ -112,26 +115,25 @@ export async function probeIsolation(
   options: ProbeOptions = {},
 ): Promise<IsolationProbe> {
   const { size = largest } = options;
-  const { owners, strangers, doubles, late } = drawCanaries(new SeededRandom(seed), size);
-  for (const user of [...owners, ...doubles, ...late, ...strangers]) {
+  const canaries = drawCanaries(new SeededRandom(seed), size);
+  const { planted, doubles, late, strangers } = canaries;
+  for (const user of [...planted, ...doubles, ...late, ...strangers]) {
     options.signal?.throwIfAborted();
     const { userId, memories } = user;
     const entries = memories.map((content, at) => ({ memoryId: memoryId(user, at), content, metadata: {} }));
     await subject.keeper.addAll(`${sessionPrefix(subject.runId)}${userId}`, userId, entries);
   }
-  const asking = { doubles, late, owners: owners.slice(0, size.owners), strangers: strangers.slice(0, size.strangers) };
-  const secrets = owners.map(({ secret }) => secret);
   const arms: ArmIsolation[] = [];
-  for (const arm of subject.systems) arms.push(await probeArm(subject, arm, { ...asking, secrets, size }, options));
+  for (const arm of subject.systems) arms.push(await probeArm(subject, arm, { ...canaries, size }, options));
   return { arms };
 }
 
 /** Draws users with new ids: a shared store may hold KV of an earlier probe. */
-function drawCanaries(random: SeededRandom, { strangers, doubles, late }: ProbeSize): Canaries {
+function drawCanaries(random: SeededRandom, { owners, strangers, doubles, late }: ProbeSize): Canaries {
   const probe = randomUUID();
   const codes = new Set<string>();
   while (codes.size < CANARIES) codes.add(String(random.int(100_000, 999_999)));
-  const owners = [...codes].map((secret, index) => {
+  const planted = [...codes].map((secret, index) => {
     // Preferences contain no number that could be taken for the code.
     const fillers = new Map<string, string>();
     while (fillers.size < FILLERS) {
@@ -144,13 +146,14 @@ function drawCanaries(random: SeededRandom, { strangers, doubles, late }: ProbeS
     return { userId: `canary-${probe}-${index}`, secret, memories };
   });
   const copies = (count: number, name: string, memories = FILLERS + 1): Canary[] =>
-    owners.slice(0, count).map((owner) => ({
+    planted.slice(0, count).map((owner) => ({
       ...owner,
       userId: `${owner.userId}-${name}`,
       memories: owner.memories.slice(0, memories),
     }));
   return {
-    owners,
+    planted,
+    owners: planted.slice(0, owners),
     strangers: copies(strangers, 'stranger', FILLERS),
     doubles: copies(doubles, 'double'),
     late: copies(late, 'late'),
@@ -164,10 +167,9 @@ function memoryId({ userId }: Canary, index: number): string {
 async function probeArm(
   subject: IsolationSubject,
   { traits, system, reopen }: IsolationSubject['systems'][number],
-  asked: Canaries & { readonly secrets: readonly string[]; readonly size: ProbeSize },
+  { planted, owners, strangers, doubles, late, size }: Canaries & { readonly size: ProbeSize },
   options: ProbeOptions,
 ): Promise<ArmIsolation> {
-  const { owners, strangers, doubles, late, secrets, size } = asked;
   const { onAnswer, signal } = options;
   // An owner is first, and one is last: if all got the answer of either, someone would hear another's secret.
   const [first, ...rest] = owners.slice(0, size.atOnce);
@@ -177,11 +179,7 @@ async function probeArm(
   signal?.throwIfAborted();
   const atOnce: Answers = new Map(together.map((user, at) => [user, { text: responses[at]!.text, isReused: false }]));
   // Each owner asks before the double, who must not be served from the owner's KV.
-  const round = owners.flatMap((owner, index) => [
-    owner,
-    ...doubles.slice(index, index + 1),
-    ...strangers.slice(index, index + 1),
-  ]);
+  const round = owners.flatMap((owner, index) => [owner, doubles[index] ?? [], strangers[index] ?? []].flat());
   const oneByOne = await answersInTurn(subject, { system, traits }, round, options);
   let reopened: Answers = new Map();
   if (reopen !== undefined) {
@@ -195,7 +193,7 @@ async function probeArm(
   const leaks = (answers: Answers): number =>
     [...answers.keys()].filter((user) => {
       const own = strangers.includes(user) ? undefined : user.secret;
-      return secrets.some((secret) => secret !== own && hears(answers, user, secret));
+      return planted.some(({ secret }) => secret !== own && hears(answers, user, secret));
     }).length;
   const reused = (answers: Answers, users: readonly Canary[]): number =>
     users.filter((user) => answers.get(user)?.isReused).length;
@@ -245,5 +243,5 @@ async function chatRequest(
   const passages = memories.map((_, index) => memoryId(user, index)).reverse();
   const retrieved = await keeper.retrieve(QUESTION, { userId, topK, threshold, passages });
   const request = { query: QUESTION, sessionId: 'isolation', userId, retrieved, preferences: [], history: [] };
-  return signal === undefined ? request : { ...request, signal };
+  return { ...request, ...(signal && { signal }) };
 }

@@ -20,13 +20,16 @@ import { metricsSelfTest } from '../../analysis/metrics/metrics-self-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { promptRules } from '../system-parts-from-options.ts';
 import { probeEmbedder, probeRetriever } from './embedder-and-retriever-probes.ts';
-import { cellsSelfTest, paritySelfTest, selfTestBudgetMs } from './engine-self-tests.ts';
+import { cellsSelfTest, paritySelfTest } from './engine-self-tests.ts';
 import type { RunBench } from '../open-run-resources.ts';
 import type { ModelSelfTest, SelfTestStore } from './self-test-store.ts';
 
 const PROMPTS = 20;
 /** Each prompt is evaluated up to five times, so that longer ones would take minutes; longer turns are proven during the run. */
 const LONGEST_PROMPT = 2048;
+/** Time in ms that the parity self-test may take at least, and share of the run's estimated time. */
+const MIN_BUDGET_MS = 2000;
+const SHARE = 0.02;
 
 /** Prompts of the data set's own text: the first memories of a user and one of their questions. */
 async function samplePrompts(
@@ -160,11 +163,8 @@ async function modelSelfTest(
   if (stored !== undefined) return stored;
   const turns = planned.reduce((sum, user) => sum + user.turns, 0);
   const cells = await testCells(engine, samples, continuations, { signal });
-  const parity = await paritySelfTest(engine, prompts, {
-    budgetOf: (wholeMs: number) => selfTestBudgetMs(wholeMs, turns),
-    onPrompt: onStep,
-    signal,
-  });
+  const budgetOf = (wholeMs: number): number => Math.max(MIN_BUDGET_MS, SHARE * turns * wholeMs);
+  const parity = await paritySelfTest(engine, prompts, { budgetOf, onPrompt: onStep, signal });
   const tests = { parity, ...cells };
   store?.keep(engine.info, prompts, tests);
   return { tests };
