@@ -9,6 +9,7 @@ import type { Retriever } from '../../../retrieval/retriever.ts';
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../../store/records/suite-measurements.ts';
 import { ndcgAtK, recallAtK, reciprocalRank } from '../../analysis/metrics/retrieval-metrics.ts';
 import { estimateShare } from '../../analysis/statistics/estimate-mean.ts';
+import { mean, type Pair } from '../../analysis/statistics/observations.ts';
 import { pairedTotals } from '../../analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../analysis/statistics/p-values.ts';
 import { shareGain } from '../../analysis/statistics/paired-quality.ts';
@@ -57,12 +58,7 @@ const METRICS: Readonly<Record<keyof Metrics, (ranked: readonly string[], eviden
   ndcgAt10: (ranked, evidence) => ndcgAtK(ranked, evidence, 10),
 };
 
-interface Retrieved extends Pick<RetrievalMeasurement, 'timingsMs' | 'budgetTokens'> {
-  readonly userId: string;
-  readonly questionId: string;
-  readonly kind: string;
-  readonly metrics: Readonly<Record<keyof Metrics, number>>;
-}
+type Retrieved = Awaited<ReturnType<typeof retrieve>>;
 
 interface MeasuredStrategy {
   readonly strategy: Strategy;
@@ -75,25 +71,29 @@ export async function measureRetrieval(context: MeasureContext): Promise<Retriev
   const generated: QuestionSet = { dataset: undefined, users: retrievalUsers(config.seed), leftOut: 0 };
   const mentions: QuestionSet = { dataset: 'repeated mentions', users: drawRepeatedMentions(config.seed), leftOut: 0 };
   const sets = datasets.map(questionSet);
-  const steps = [
-    ...searchingStrategies(config).map((strategy) => ({ set: generated, strategy })),
+  const compared = [
+    { set: generated, strategies: searchingStrategies(config) },
     ...sets
-      .filter(({ users }) => users.some(({ questions }) => questions.length > 0))
-      .flatMap((set) => datasetStrategies(config).map((strategy) => ({ set, strategy }))),
-    ...mentionStrategies(config).map((strategy) => ({ set: mentions, strategy })),
+      .filter(({ users }) => count(users, 'questions') > 0)
+      .map((set) => ({ set, strategies: datasetStrategies(config) })),
+    { set: mentions, strategies: mentionStrategies(config) },
   ];
   const stats: Record<string, Readonly<Record<string, unknown>>> = {};
-  const measured = new Map<QuestionSet, MeasuredStrategy[]>();
-  for (const [done, { set, strategy }] of steps.entries()) {
-    onStep(done, steps.length);
-    const retriever = await openRetriever(...strategy.opening);
-    try {
-      const retrieved = await retrieveAll(retriever, set.users, signal);
-      measured.set(set, [...(measured.get(set) ?? []), { strategy, retrieved }]);
-      if (set === generated) stats[strategy.label] = retriever.stats();
-    } finally {
-      await retriever.close();
+  const rows: RetrievalMeasurement[] = [];
+  let done = 0;
+  for (const { set, strategies } of compared) {
+    const measured: MeasuredStrategy[] = [];
+    for (const strategy of strategies) {
+      onStep(done++, count(compared, 'strategies'));
+      const retriever = await openRetriever(...strategy.opening);
+      try {
+        measured.push({ strategy, retrieved: await retrieveAll(retriever, set.users, signal) });
+        if (set === generated) stats[strategy.label] = retriever.stats();
+      } finally {
+        await retriever.close();
+      }
     }
+    rows.push(...retrievalRows(measured, set.dataset, config.seed));
   }
   return {
     users: generated.users.length,
@@ -105,7 +105,7 @@ export async function measureRetrieval(context: MeasureContext): Promise<Retriev
       questions: count(users, 'questions'),
       leftOut,
     })),
-    rows: [...measured].flatMap(([set, strategies]) => retrievalRows(strategies, set.dataset, config.seed)),
+    rows,
     stats,
   };
 }
@@ -185,7 +185,7 @@ async function retrieve(
   retriever: Retriever,
   userId: string,
   { questionId, kind, query, evidence, askedAt, history, passages }: RetrievalUser['questions'][number],
-): Promise<Retrieved> {
+) {
   const options = { userId, topK: TOP_K, threshold: -1, now: new Date(askedAt), history, passages };
   const { memories, timingsMs, tokensUsed, tokenBudget } = await retriever.retrieve(query, options);
   const ranked = memories.map(({ memoryId }) => memoryId);
@@ -206,11 +206,9 @@ export function retrievalRows(measured: readonly MeasuredStrategy[], dataset: st
   const base = new Map(router.retrieved.map(({ questionId, metrics }) => [questionId, metrics.recallAt5]));
   return measured.flatMap(({ strategy: { label, embedder }, retrieved }) => {
     const row = (kind: string, some: readonly Retrieved[]): RetrievalMeasurement => {
-      const pairs = some.map(({ userId, questionId: id, metrics }) => ({
-        userId,
-        a: metrics.recallAt5,
-        b: base.get(id)!,
-      }));
+      const pairs = some.map(({ userId, questionId, metrics }): Pair => {
+        return { userId, a: metrics.recallAt5, b: base.get(questionId)! };
+      });
       const p = (): number => signFlipP(pairedTotals(pairs).differences, seed);
       return {
         ...(dataset === undefined ? {} : { dataset }),
@@ -227,18 +225,17 @@ export function retrievalRows(measured: readonly MeasuredStrategy[], dataset: st
 }
 
 function means(retrieved: readonly Retrieved[]) {
-  const mean = (value: (one: Retrieved) => number): number =>
-    retrieved.reduce((sum, one) => sum + value(one), 0) / retrieved.length;
-  const isBudgeted = retrieved.every(({ budgetTokens }) => budgetTokens !== null);
+  const budgets = retrieved.flatMap(({ budgetTokens }) => budgetTokens ?? []);
   return {
     n: retrieved.length,
     metrics: mapValues(METRICS, (_, name) =>
       estimateShare(retrieved.map(({ userId, metrics }) => ({ userId, value: metrics[name] }))),
     ),
-    timingsMs: mapValues(retrieved[0]!.timingsMs, (_, name) => mean(({ timingsMs }) => timingsMs[name])),
-    budgetTokens: isBudgeted
-      ? { used: mean(({ budgetTokens }) => budgetTokens!.used), limit: mean(({ budgetTokens }) => budgetTokens!.limit) }
-      : null,
+    timingsMs: mapValues(retrieved[0]!.timingsMs, (_, name) => mean(retrieved.map((one) => one.timingsMs[name]))),
+    budgetTokens:
+      budgets.length < retrieved.length
+        ? null
+        : mapValues(budgets[0]!, (_, name) => mean(budgets.map((one) => one[name]))),
   };
 }
 

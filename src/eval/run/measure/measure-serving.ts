@@ -104,9 +104,7 @@ async function addMemories({ keeper, runId }: ServeContext, users: readonly Data
 function capacities(loads: readonly PlayedLoad[]): Record<string, number> {
   const failed = loads.flatMap(({ served }) => served).flatMap(({ outcome }) => ('error' in outcome ? [outcome] : []));
   if (failed.length === loads.reduce((sum, { served }) => sum + served.length, 0)) throw failed[0]!.error;
-  return Object.fromEntries(
-    loads.map(({ arm, served }) => [arm, perSecond(answered(served).length, lastAnswerMs(served))]),
-  );
+  return Object.fromEntries(loads.map(({ arm, served }) => [arm, answeredPerSecond(served)]));
 }
 
 function rates(capacity: Readonly<Record<string, number>>): number[] {
@@ -176,7 +174,7 @@ function servedLoad({ arm, served, meter, movedBytes }: PlayedLoad, sessions: nu
   const times = answers.map(({ plannedMs, firstTokenMs }) => firstTokenMs - plannedMs);
   const { p50, p95 } = times.length === 0 ? { p50: undefined, p95: undefined } : quantiles(times);
   const caches = answers.map(({ response }) => response.trace.account.cache);
-  const reported = answers.reduce((sum, { response }) => sum + response.tokens.evaluated, 0);
+  const reported = sum(answers.map(({ response }) => response.tokens.evaluated));
   const mean = (total: number | null): number | null => (total === null ? null : total / served.length);
   const ragTexts = new Map(answered(rag?.served ?? []).map(({ turn, response }) => [turn, response.text]));
   const sameAsText = answers.filter(({ turn, response }) => ragTexts.get(turn) === response.text).length;
@@ -185,7 +183,7 @@ function servedLoad({ arm, served, meter, movedBytes }: PlayedLoad, sessions: nu
     offered: perSecond(served.length - 1, served.at(-1)!.plannedMs),
     turns: served.length,
     errors: served.length - answers.length,
-    answered: perSecond(answers.length, lastAnswerMs(served)),
+    answered: answeredPerSecond(served),
     ttftMs: p50 === undefined ? null : { p50, ...(p95 === undefined || saturated ? {} : { p95 }) },
     saturated,
     evaluatedTokens: mean(meter.evaluated),
@@ -203,8 +201,8 @@ function answered(served: readonly ServedTurn[]) {
   );
 }
 
-function lastAnswerMs(served: readonly ServedTurn[]): number {
-  return Math.max(...served.map(({ outcome }) => outcome.doneMs));
+function answeredPerSecond(served: readonly ServedTurn[]): number {
+  return perSecond(answered(served).length, Math.max(...served.map(({ outcome }) => outcome.doneMs)));
 }
 
 function perSecond(count: number, ms: number): number {

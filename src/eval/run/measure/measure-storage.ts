@@ -17,13 +17,11 @@ const ROUNDS = 100;
 
 /** Concatenates memory lines of the data to `tokens` tokens. @returns their ids, and the bytes of their text */
 async function memoryTokens({ datasets }: MeasureContext, engine: Engine, tokens: number) {
-  const contents = datasets
-    .flatMap(({ users }) => users)
-    .flatMap(({ memories }) => memories.map(({ content }) => content));
+  const memories = datasets.flatMap(({ users }) => users).flatMap((user) => user.memories);
   const ids: TokenId[] = [];
   let text = '';
   for (let index = 0; ids.length < tokens; index++) {
-    const line = memorySegment('', contents[index % contents.length]!, index + 1, 'index').text;
+    const line = memorySegment('', memories[index % memories.length]!.content, index + 1, 'index').text;
     const [lineIds = []] = await engine.tokenize([{ text: line, as: 'text', first: index === 0 }]);
     ids.push(...lineIds);
     text += line;
@@ -55,11 +53,10 @@ async function measurePrefix(
     await session.clear();
     await timed(ms, 'load', () => session.restore(checkpoint));
     await engine.deleteCheckpoint(checkpoint);
-    const { cells, rest } = await timed(ms, 'cut', async () => {
-      const exported = await session.exportCells();
-      return { cells: exported, rest: cutCells(exported, 2, tokens) };
-    });
-    using _ = cells;
+    const start = performance.now();
+    using cells = await session.exportCells();
+    const rest = cutCells(cells, 2, tokens);
+    ms.cut = performance.now() - start;
     const header = cutCells(cells, 0, 2);
     memoryBytes = kvBytes(header) + kvBytes(rest);
     await timed(ms, 'join', async () => {
@@ -86,14 +83,9 @@ export async function measureStorage(context: MeasureContext): Promise<readonly 
   const { model, contextTokens, threads } = context.config;
   const measured: StorageMeasurement[] = [];
   for (const kvType of KV_TYPES) {
-    await using engine = await context.engines.open({
-      model,
-      kvType,
-      // No copy in memory, which would be read in place of the disk.
-      checkpointMemoryBytes: 0,
-      contextTokens,
-      threads,
-    });
+    // No copies of checkpoints in memory, which would be read in place of the disk.
+    const settings = { contextTokens, threads, checkpointMemoryBytes: 0 };
+    await using engine = await context.engines.open({ model, kvType, ...settings });
     for (const share of SHARES) {
       const tokens = Math.floor(share * engine.info.contextTokens);
       const rows = await measurePrefix(context, engine, kvType, tokens);
