@@ -43,26 +43,25 @@ export interface DataLines {
 
 type WrittenLine = Partial<Omit<FileItem, 'golds' | 'answer'> & FileMemory> & {
   readonly type?: string;
-  readonly userId?: string;
+  readonly userId: string;
   /** One, or all that are right. */
   readonly answer?: string | null | readonly string[];
   readonly acceptedAnswers?: readonly string[];
   readonly aliases?: readonly string[];
 };
 
-/** Reads the records of these users, twice, so that no others are held in memory; undefined if a file has other records. */
+/** Reads the records of these users, so that no others are held in memory; undefined if a file has other records. */
 export async function rereadDataFiles(files: readonly string[], users: ReadonlySet<string>) {
   const found = new Map<string, UserLines>();
   const memories = new Map<string, FileMemory>();
   try {
     for (const file of files) {
-      const shared = await sharedIds(file);
-      for await (const written of writtenRecords(file)) {
+      const { lines, shared } = await linesOfUsers(file, users);
+      for (const written of lines) {
         const line = withUniqueIds(written, shared);
-        if (!users.has(line.userId!)) continue;
-        const own = found.get(line.userId!) ?? { items: [], memories: new Map<string, FileMemory>() };
-        found.set(line.userId!, own);
-        if (isItem(line)) own.items.push(fileItem(line));
+        const own = found.get(line.userId) ?? { items: [], memories: new Map<string, FileMemory>() };
+        found.set(line.userId, own);
+        if (line.itemId !== undefined) own.items.push(fileItem(line));
         else [own.memories, memories].forEach((all) => all.set(line.memoryId!, line as FileMemory));
       }
     }
@@ -75,10 +74,10 @@ export async function rereadDataFiles(files: readonly string[], users: ReadonlyS
 /** Memories and questions of JSON Lines or one JSON list, without the header. @throws Error for any other record */
 async function* writtenRecords(file: string): AsyncGenerator<WrittenLine> {
   for await (const record of (await isList(file)) ? listElements(file) : parsedLines(file)) {
-    const line = record as WrittenLine;
-    if (line.type === 'dataset') continue;
-    if (line.userId === undefined) throw new Error('a record without a user');
-    yield line;
+    const { type, userId, ...line } = record as Partial<WrittenLine>;
+    if (type === 'dataset') continue;
+    if (userId === undefined) throw new Error('a record without a user');
+    yield { ...line, userId: userId.normalize() };
   }
 }
 
@@ -103,45 +102,37 @@ async function* parsedLines(file: string): AsyncGenerator {
   if (rest.trim() !== '') yield JSON.parse(rest);
 }
 
-const idKinds = ['memoryId', 'itemId'] as const;
-
-type SharedIds = Readonly<Record<(typeof idKinds)[number], ReadonlySet<string>>>;
-
-/** Ids that several users of a file share. */
-async function sharedIds(file: string): Promise<SharedIds> {
-  const owners = { memoryId: new Map<string, string>(), itemId: new Map<string, string>() };
-  const shared = { memoryId: new Set<string>(), itemId: new Set<string>() };
+/** The records of these users, and the ids that several users of the file share, as `KIND ID`. */
+async function linesOfUsers(file: string, users: ReadonlySet<string>) {
+  const lines: WrittenLine[] = [];
+  const owners = new Map<string, string>();
+  const shared = new Set<string>();
   for await (const line of writtenRecords(file)) {
-    const userId = line.userId!.normalize();
-    for (const kind of idKinds) {
-      const id = line[kind]?.normalize();
-      if (id === undefined) continue;
-      const owner = owners[kind].get(id);
-      if (owner === undefined) owners[kind].set(id, userId);
-      else if (owner !== userId) shared[kind].add(id);
+    if (users.has(line.userId)) lines.push(line);
+    for (const kind of ['memoryId', 'itemId'] as const) {
+      if (line[kind] === undefined) continue;
+      const id = `${kind} ${line[kind].normalize()}`;
+      if (owners.has(id) && owners.get(id) !== line.userId) shared.add(id);
+      owners.set(id, line.userId);
     }
   }
-  return shared;
+  return { lines, shared };
 }
 
 /** Renames ids that several users share, as a run does: `ann:m1`. */
-function withUniqueIds(line: WrittenLine, shared: SharedIds): WrittenLine {
-  const userId = line.userId!.normalize();
-  const own = (kind: (typeof idKinds)[number], given: string): string => {
+function withUniqueIds(line: WrittenLine, shared: ReadonlySet<string>): WrittenLine {
+  const own = (kind: 'memoryId' | 'itemId', given: string): string => {
     const id = given.normalize();
-    return shared[kind].has(id) ? `${userId}:${id}` : id;
+    return shared.has(`${kind} ${id}`) ? `${line.userId}:${id}` : id;
   };
   const { memoryId, itemId, evidence } = line;
   return {
     ...line,
-    userId,
     ...(memoryId === undefined ? {} : { memoryId: own('memoryId', memoryId) }),
     ...(itemId === undefined ? {} : { itemId: own('itemId', itemId) }),
     ...(evidence === undefined ? {} : { evidence: evidence.map((id) => own('memoryId', id)) }),
   };
 }
-
-const isItem = ({ itemId }: WrittenLine): boolean => itemId !== undefined;
 
 /** The gold, null if only abstaining is right, and all accepted forms. */
 function fileGolds({ answer: given = '', acceptedAnswers = [], aliases = [] }: WrittenLine) {
@@ -186,10 +177,10 @@ const ROUNDING = 1e-6;
 export function recheckTurns(turns: Iterable<StoredTurn>, reading: RecheckSettings): RereadCounts {
   const data: Record<string, number> = {};
   const scores: Record<string, number> = {};
-  const count = (counts: Record<string, number>, arm: string, faults: readonly string[]): void => {
-    for (const fault of faults) counts[`${arm}: ${fault}`] = (counts[`${arm}: ${fault}`] ?? 0) + 1;
+  const count = (faults: Record<string, number>, arm: string, found: readonly string[]): void => {
+    for (const fault of found) faults[`${arm}: ${fault}`] = (faults[`${arm}: ${fault}`] ?? 0) + 1;
   };
-  const { lines, user, arms, storesTexts } = reading;
+  const { lines, user, arms, limit, storesTexts } = reading;
   const own = lines?.users.get(user.userId);
   const asked = new Set<string>();
   const counts = { turns: 0, withoutFile: 0, withoutTexts: 0 };
@@ -212,15 +203,11 @@ export function recheckTurns(turns: Iterable<StoredTurn>, reading: RecheckSettin
       count(scores, turn.arm, [...otherScores(turn, { item, own, traits }, reading), ...goldFaults(turn, item, user)]);
     else counts.withoutTexts++;
   }
-  const due = dueItems(own, arms, reading);
+  // A suite without arms asks nothing.
+  const due = arms.length === 0 ? [] : (own?.items.slice(0, limit) ?? []);
   const unasked = due.filter(({ itemId }) => !asked.has(itemId)).length;
   if (unasked > 0) data['questions that were not asked'] = unasked;
   return { ...counts, questions: due.length, data, scores };
-}
-
-/** The items of a user that the run should have asked: none in a suite without arms. */
-function dueItems(own: UserLines | undefined, arms: readonly ArmTraits[], { limit }: Pick<RecheckSettings, 'limit'>) {
-  return arms.length === 0 ? [] : (own?.items.slice(0, limit) ?? []);
 }
 
 const faultNames = (faults: Readonly<Record<string, boolean>>): string[] =>
