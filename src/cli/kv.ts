@@ -5,7 +5,7 @@ import { diskErrorHint } from '../base/disk-error-hint.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { selectEngineForRuns } from '../bench/select-engine.ts';
-import { type ExportedKv, exportTurnKv } from '../eval/run/attribution/export-turn-kv.ts';
+import { type ExportedKv, exportTurnKv } from '../eval/run/attribution/turn-replay.ts';
 import { loadRunModel } from '../eval/run/attribution/load-run-model.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { addConfigOptions, type Flags, type JsonFlag, subcommand, withExamples } from './options.ts';

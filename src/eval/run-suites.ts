@@ -9,7 +9,7 @@ import type { BenchHooks } from './run/bench-hooks.ts';
 import { suiteRunName } from '../store/run-names.ts';
 import { commandConfig, findResumable, noSuchRun } from './run/plan/resume-run.ts';
 import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
-import { openRunDatabase } from './run/open-run-database.ts';
+import { openRunDatabase } from './run/open-run-resources.ts';
 import { runSuite, type SuiteRun } from './run/run-suite.ts';
 import { resultsOfRuns } from './analysis/results-from-stored-turns.ts';
 import { suitesNamed } from './suites/suites.ts';

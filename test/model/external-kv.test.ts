@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
-import { exportTurnKv } from '../../src/eval/run/attribution/export-turn-kv.ts';
+import { exportTurnKv } from '../../src/eval/run/attribution/turn-replay.ts';
 import { storedSequence } from '../../src/eval/run/attribution/turn-replay.ts';
 import { externalKvName } from '../../src/kv/external-kv-file.ts';
 import { errorLike } from '../fixtures/error-like.ts';

@@ -7,7 +7,7 @@ import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import { runnableArms } from '../../eval/run/plan/runnable-arms.ts';
 import { type LoadedModels, loadModels } from '../../eval/run/loaded-models.ts';
 import { openRunRetriever } from '../../eval/run/open-run-retriever.ts';
-import { openRunDatabase } from '../../eval/run/open-run-database.ts';
+import { openRunDatabase } from '../../eval/run/open-run-resources.ts';
 import { systemParts } from '../../eval/run/system-parts-from-options.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { withTurnState } from '../../eval/run/observe/likelihood-scorer.ts';

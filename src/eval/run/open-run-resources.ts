@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { controlCharacters } from '../../base/control-characters.ts';
+import type { BenchConfig } from '../../config/bench-config.ts';
 import { isPublicDataset } from '../../config/public-datasets.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import { usesLanguageModel } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-import type { BenchDatabase } from '../../store/database.ts';
+import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { BenchSystem } from '../../systems/memory-system.ts';
@@ -20,11 +22,17 @@ import { tokenPieces } from './observe/write-turns.ts';
 import { drawControlItems, planUsers } from './plan/plan-users.ts';
 import { shardUsers } from './plan/shards.ts';
 import type { PreparedSuite } from './plan/prepare-suite.ts';
-import { drawTurnSample } from './prove/turn-sample.ts';
+import { drawTurnSample } from './prove/turn-prover.ts';
 import { SharedBlocks } from './observe/shared-blocks.ts';
 import { retrievalRecorder, TurnRecorder } from './observe/turn-recorder.ts';
 import { PhaseTotals } from './run-level-results.ts';
 import { type Claims, claimOrder } from './workers/claims.ts';
+
+export function openRunDatabase({ db, databaseEcho }: Pick<BenchConfig, 'db' | 'databaseEcho'>): BenchDatabase {
+  // SQL may contain texts of users: control characters would reach the terminal.
+  const echo = (sql: string) => void process.stderr.write(`${sql.replaceAll(controlCharacters, ' ')}\n`);
+  return openDatabase(databaseEcho ? { path: db, echo } : { path: db });
+}
 
 export interface OpenArm {
   readonly arm: Arm;

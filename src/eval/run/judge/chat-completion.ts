@@ -58,12 +58,8 @@ export async function chatReply(server: ChatServer, model: string, prompt: strin
     if (status === 200) return replyText(text, server);
     const pauseMs = status === 429 || status >= 500 ? pausesMs[attempt] : undefined;
     if (pauseMs === undefined) throw refusal(status, text, server, model);
-    try {
-      await wait(Math.min(retryAfterMs(response) ?? pauseMs, LONGEST_PAUSE_MS), undefined, { signal });
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
-    }
+    const waitMs = Math.min(retryAfterMs(response) ?? pauseMs, LONGEST_PAUSE_MS);
+    await wait(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
 }
 

@@ -1,3 +1,4 @@
+import { mean } from '../../analysis/statistics/observations.ts';
 import { judgeMetric, rubricMetric } from '../../analysis/metrics/built-in-metrics.ts';
 import type { OwnScore, TurnRepository } from '../../../store/turn-repository.ts';
 import type { JudgeProbe } from '../../../store/records/run-results.ts';
@@ -24,11 +25,6 @@ interface GradedTurn {
   readonly verdicts: number[];
 }
 
-interface DistinctQuestion {
-  readonly asked: ToJudge;
-  readonly turns: GradedTurn[];
-}
-
 /** Judges each distinct answer of a run once, each of its points if it has some, and stores each verdict at once. @throws the reason of `signal` */
 export async function judgeTurns(
   judge: Judge,
@@ -37,7 +33,8 @@ export async function judgeTurns(
   { signal, onJudged }: { readonly signal: AbortSignal; readonly onJudged?: (done: number, of: number) => void },
 ): Promise<JudgeProbe> {
   const graded = gradedTurns(turns, runId);
-  const answers = distinctQuestions(judge.model, graded);
+  const questions = graded.flatMap((turn) => turn.questions.map((asked) => ({ asked, turn })));
+  const answers = [...Map.groupBy(questions, ({ asked }) => verdictKey(judge.model, asked)).values()];
   const failures = new Map<FailureReason, { readonly turns: ReadonlySet<GradedTurn>; readonly first: string }>();
   const counts = { asked: 0, known: 0, inARow: 0, done: 0 };
   let givenUp: JudgeFailure | undefined;
@@ -62,38 +59,36 @@ export async function judgeTurns(
   };
   const open = answers.values();
   const worker = async (): Promise<void> => {
-    for (const { asked, turns: places } of open) {
+    for (const same of open) {
       signal.throwIfAborted();
       try {
-        const value = await verdict(asked);
-        for (const place of places) place.verdicts.push(value);
+        const value = await verdict(same[0]!.asked);
+        for (const { turn } of same) turn.verdicts.push(value);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof JudgeFailure)) throw error;
-        fail(error, places);
+        fail(
+          error,
+          same.map(({ turn }) => turn),
+        );
       }
       onJudged?.(++counts.done, answers.length);
     }
   };
   await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, worker));
   for (const { name } of [judgeMetric, rubricMetric]) {
-    turns.putOwnScores(
-      runId,
-      name,
-      graded.flatMap((turn) => (turn.metric === name ? meanVerdict(turn) : [])),
-    );
+    const own = graded.filter(({ metric }) => metric === name);
+    turns.putOwnScores(runId, name, own.flatMap(meanVerdict));
   }
   const failed = [...failures].map(([reason, { turns: without, first }]) => ({ reason, answers: without.size, first }));
-  const prompts = { prompt: judgePrompt, ...(hasPoints(graded) ? { rubricPrompt } : {}) };
+  const hasPoints = graded.some(({ metric }) => metric === rubricMetric.name);
+  const prompts = { prompt: judgePrompt, ...(hasPoints ? { rubricPrompt } : {}) };
   return { model: judge.model, ...prompts, asked: counts.asked, known: counts.known, failed };
 }
 
-const hasPoints = (graded: readonly GradedTurn[]): boolean => graded.some(({ metric }) => metric === rubricMetric.name);
-
 /** Nothing unless the judge gave a verdict on all points. */
 function meanVerdict({ place, questions, verdicts }: GradedTurn): OwnScore[] {
-  if (verdicts.length < questions.length) return [];
-  return [{ ...place, value: verdicts.reduce((sum, value) => sum + value, 0) / verdicts.length }];
+  return verdicts.length < questions.length ? [] : [{ ...place, value: mean(verdicts) }];
 }
 
 function gradedTurns(turns: TurnRepository, runId: string): GradedTurn[] {
@@ -109,17 +104,4 @@ function gradedTurns(turns: TurnRepository, runId: string): GradedTurn[] {
     graded.push({ metric, place: { arm, itemId, repeat, turn: turn.turn }, questions, verdicts: [] });
   }
   return graded;
-}
-
-function distinctQuestions(model: string, graded: readonly GradedTurn[]): DistinctQuestion[] {
-  const distinct = new Map<string, DistinctQuestion>();
-  for (const turn of graded) {
-    for (const asked of turn.questions) {
-      const key = verdictKey(model, asked);
-      const same = distinct.get(key) ?? { asked, turns: [] };
-      same.turns.push(turn);
-      distinct.set(key, same);
-    }
-  }
-  return [...distinct.values()];
 }

@@ -45,18 +45,10 @@ export function openJudge({ judge, judgeModel }: BenchConfig, database: BenchDat
   return new Judge(judgeModel, { address: judge, key: apiKey(judge, judgeKeyVariable, process.env) }, database);
 }
 
-export interface AnswerToJudge {
-  readonly query: string;
-  readonly golds: readonly string[];
-  readonly answer: string;
-}
-
-/** A point that a full answer makes, and the answer. */
-export interface PointToJudge extends Omit<AnswerToJudge, 'golds'> {
-  readonly nugget: string;
-}
-
-export type ToJudge = AnswerToJudge | PointToJudge;
+/** An answer to grade by the right answers, or by a point (nugget) that a full answer makes. */
+export type ToJudge = { readonly query: string; readonly answer: string } & (
+  { readonly golds: readonly string[] } | { readonly nugget: string }
+);
 
 /** The words of a verdict on an answer, and on a point of it, with their values. */
 const verdicts: Readonly<Record<string, number>> = { yes: 1, no: 0 };

@@ -1,4 +1,5 @@
-import type { DatasetItem } from '../../../data/dataset.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
+import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import { lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -14,6 +15,7 @@ import {
   repairedMemories,
   turnAlpha,
 } from '../observe/expected-injection.ts';
+import { type ControlItems, takesItem } from '../plan/plan-users.ts';
 import { type AnsweredInSession, answeringSession } from '../observe/post-turn-measurements.ts';
 import { type ScorerParts, withTurnState } from '../observe/likelihood-scorer.ts';
 import {
@@ -25,7 +27,6 @@ import {
   selectedPositions,
 } from './expected-cells.ts';
 import { type CellBound, ROUNDING, float64Cells, wrongCells } from './float64-cells.ts';
-import type { TurnSample } from './turn-sample.ts';
 import { type EvictedParts, type PromptRest, wrongEviction } from './evicted-tokens-proof.ts';
 import { parseEviction, seesQuestion } from '../../../kv/eviction-rule-and-share.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
@@ -39,6 +40,42 @@ import { countPositions, wrongSelection, wrongShare } from './recomputed-tokens-
 
 /** Tokens at the end of a wholly evaluated prompt that are evaluated again before the answer. */
 const MIN_SUFFIX = 2;
+
+/** Turns per arm that are proven; all if there are fewer. */
+const MIN_TURNS = 6;
+const SHARE = 0.05;
+
+export type TurnSample = ReturnType<typeof drawTurnSample>;
+
+/** The seeded sample of turns that are proven, however the run is divided. All arms share the drawn questions. */
+export function drawTurnSample(
+  users: readonly Pick<DatasetUser, 'items'>[],
+  arms: readonly ArmTraits[],
+  { seed, repeats, controls }: { readonly seed: number; readonly repeats: number; readonly controls?: ControlItems },
+) {
+  const firstUserItems = new Set(users[0]?.items.map(({ itemId }) => itemId));
+  const turns = users.flatMap(({ items }) =>
+    items.flatMap((item) => Array.from({ length: repeats }, (_, repeat) => ({ item, repeat }))),
+  );
+  const shuffled = new SeededRandom(seed).shuffled(turns);
+  const drawn = new Set(
+    arms.flatMap((arm) => {
+      const planned = shuffled.filter(({ item }) => takesItem(arm, item, controls));
+      const count = Math.max(MIN_TURNS, Math.ceil(SHARE * planned.length));
+      return planned.slice(0, count).map(({ item, repeat }) => turnKey(arm, item, repeat));
+    }),
+  );
+  return {
+    /** True for an item of the first user, for whom each arm's first cache hit and miss are proven as well. */
+    isOfFirstUser: ({ itemId }: Pick<DatasetItem, 'itemId'>): boolean => firstUserItems.has(itemId),
+    has: (arm: ArmTraits, item: Pick<DatasetItem, 'itemId'>, repeat: number): boolean =>
+      drawn.has(turnKey(arm, item, repeat)),
+  };
+}
+
+function turnKey({ name }: ArmTraits, { itemId }: Pick<DatasetItem, 'itemId'>, repeat: number): string {
+  return JSON.stringify([name, itemId, repeat]);
+}
 
 /**
  * Proves a seeded sample, and each arm's first cache hit and miss of the first user, outside clocks. Generates the answer

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { readRunDatasets } from '../../../data/join-datasets.ts';
 import { claimOrder } from './claims.ts';
-import { drawTurnSample, type TurnSample } from '../prove/turn-sample.ts';
+import { drawTurnSample, type TurnSample } from '../prove/turn-prover.ts';
 import { planUsers } from '../plan/plan-users.ts';
 
 const file = join(import.meta.dirname, '../../../../datasets/recall-en.jsonl');

@@ -4,7 +4,7 @@ import type { IsolationProbe } from '../../../store/records/run-probes.ts';
 import type { UserShare } from '../../../store/records/worker-result-bundle.ts';
 import { UserClaimRepository } from '../../../store/user-claim-repository.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
-import type { TurnSample } from '../prove/turn-sample.ts';
+import type { TurnSample } from '../prove/turn-prover.ts';
 
 /** A part of a run that one process does as a whole: all turns of a user, or the isolation probe. */
 export type Unit = PlanUser | 'isolation probe';
