@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../base/bench-error.ts';
 import { TokenPieceRepository } from '../../store/token-piece-repository.ts';
 import { readUserRows, writeUserRows } from '../../store/transfer-user-rows.ts';
@@ -11,6 +10,7 @@ import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { SHIFT_BOUND } from '../analysis/checks/injected-cells.ts';
 import { resultsOf } from '../analysis/results-from-stored-turns.ts';
+import { sum } from '../analysis/statistics/observations.ts';
 import { parseShard } from './plan/shards.ts';
 import { firstDifference } from './plan/compare-plans.ts';
 import { sumAudits } from '../../store/records/prompt-token-audit.ts';
@@ -135,17 +135,16 @@ function userHolders(parts: Parts, toComplete: string): Holder[] {
 
 /** The kinds of machine that took the turns of a run, in the order of the plan. */
 function machineKinds(holders: readonly Holder[]): readonly MachineKind[] {
-  type Machine = Omit<MachineKind, 'users' | 'turns'>;
-  const kinds: { readonly machine: Machine; readonly users: string[]; turns: number }[] = [];
-  for (const { userId, turns, part } of holders) {
-    const { platform, cpu, cores, threads, engine, build } = part.run.environment as Readonly<Record<string, unknown>>;
-    const machine = { platform, cpu, cores, threads, engine, build } as Machine;
-    let kind = kinds.find((known) => isDeepStrictEqual(known.machine, machine));
-    if (kind === undefined) kinds.push((kind = { machine, users: [], turns: 0 }));
-    kind.users.push(userId);
-    kind.turns += turns;
-  }
-  return kinds.map(({ machine, users, turns }) => ({ ...machine, users, turns }));
+  const machine = ({ part }: Holder): Omit<MachineKind, 'users' | 'turns'> => {
+    const { platform, cpu, cores, threads, engine, build } = part.run.environment as unknown as MachineKind;
+    return { platform, cpu, cores, threads, engine, build };
+  };
+  const kinds = Map.groupBy(holders, (holder) => JSON.stringify(machine(holder)));
+  return [...kinds.values()].map((own) => ({
+    ...machine(own[0]!),
+    users: own.map(({ userId }) => userId),
+    turns: sum(own.map(({ turns }) => turns)),
+  }));
 }
 
 export type ShardFile = Omit<RunPart, 'source'>;

@@ -19,9 +19,8 @@ export function retrieverNeedsModel(
   return retriever === 'salience' || (retriever === 'hinted' && usesLanguageModel(config));
 }
 
-type SalienceOptions = Pick<BenchConfig, 'halfLife' | 'salienceWeights'>;
-
-export function salienceRule({ halfLife, salienceWeights }: SalienceOptions): SalienceRule {
+export function salienceRule(config: Pick<BenchConfig, 'halfLife' | 'salienceWeights'>): SalienceRule {
+  const { halfLife, salienceWeights } = config;
   const { halfLifeDays, weights } = documentRule;
   // The option was validated when it was read.
   const given = salienceWeights === undefined ? weights : parseSalienceWeights(salienceWeights)!;

@@ -44,7 +44,7 @@ import { recheckUsers } from './prove/recheck-turns-from-data.ts';
 import { runSelfTests } from './prove/run-self-tests.ts';
 import { type SelfTestStore, selfTestStore } from './prove/self-test-store.ts';
 import { type MeasureContext, type ServeContext, type Suite, suiteOptions } from './suite.ts';
-import { UserTurns, warmUp } from './turns/take-user-turns.ts';
+import { UserTurns } from './turns/take-user-turns.ts';
 import { rowClaims } from './workers/claims.ts';
 import { probeOpenArms, runClaimedWork } from './workers/run-claimed-work.ts';
 import { type StartWorker, Workers } from './workers/workers.ts';
@@ -203,7 +203,7 @@ async function warmUpRun(context: RunContext): Promise<void> {
   const onArm = (done: number): void => hooks.onProgress?.({ phase: 'warm-up', done, total: bench.arms.length });
   onArm(0);
   const userTurns = new UserTurns(bench, left[cheapest.user]!);
-  const warm = await clock.time('warmUp', () => warmUp(userTurns, cheapest.item, signal, onArm));
+  const warm = await clock.time('warmUp', () => userTurns.warmUp(cheapest.item, signal, onArm));
   const { topK, repeats } = settings;
   const { contextTokens } = engine.info;
   const resumed = left.length < planned.length;

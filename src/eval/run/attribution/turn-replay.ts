@@ -164,8 +164,7 @@ async function beginPrefix(
 ): Promise<readonly TokenId[]> {
   await session.clear();
   await session.evaluate([...header, ...lines.flatMap(({ tokenIds }) => tokenIds)]);
-  // An unedited prefix needs no cells.
-  if (lines.length === 0 || (alpha === 1 && evict === null && keptAs === 'f16')) return suffix;
+  if (lines.length === 0) return suffix;
   let prefix = await exportPrefix(session, header.length);
   if (evict !== null) prefix = { ...prefix, memories: kvOperations.evict(prefix.memories, evict) };
   if (keptAs !== 'f16') {

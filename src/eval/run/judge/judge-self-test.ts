@@ -27,16 +27,8 @@ const PLANTED_POINTS = [
 /** Right answers that a judge may reject, and wrong ones that it may accept, without failing the test. */
 const MAX_MISSES = 1;
 
-export interface JudgeSelfTest {
-  readonly model: string;
-  readonly right: { readonly accepted: number; readonly of: number };
-  readonly wrong: { readonly accepted: number; readonly of: number };
-  /** Planted points with the verdict that they should get, and those where it is off by 1; missing if none were tried. */
-  readonly points?: { readonly same: number; readonly opposite: number; readonly of: number };
-}
-
 /** Has the judge grade known answers, and points of answers where items have some. @throws JudgeFailure if it is unreachable, or never says yes or no */
-export async function testJudge(judge: Judge, signal?: AbortSignal, hasPoints = false): Promise<JudgeSelfTest> {
+export async function testJudge(judge: Judge, signal?: AbortSignal, hasPoints = false) {
   let unclear = 0;
   const grade = async (planted: ToJudge): Promise<number | null> => {
     try {
@@ -53,15 +45,17 @@ export async function testJudge(judge: Judge, signal?: AbortSignal, hasPoints = 
   }
   const of = PLANTED.length / 2;
   const answers = { right: { accepted: accepted.right, of }, wrong: { accepted: accepted.wrong, of } };
-  if (!hasPoints) return { model: judge.model, ...answers };
+  /** `opposite`: the verdict is off by 1, or missing. */
   const points = { same: 0, opposite: 0, of: PLANTED_POINTS.length };
-  for (const [query, nugget, answer, value] of PLANTED_POINTS) {
+  for (const [query, nugget, answer, value] of hasPoints ? PLANTED_POINTS : []) {
     const given = await grade({ query, nugget, answer });
     if (given === value) points.same++;
     else if (given === null || Math.abs(given - value) === 1) points.opposite++;
   }
-  return { model: judge.model, ...answers, points };
+  return { model: judge.model, ...answers, ...(hasPoints ? { points } : {}) };
 }
+
+type JudgeSelfTest = Awaited<ReturnType<typeof testJudge>>;
 
 export function withJudgeSelfTest(check: CheckResult, { model, right, wrong, points }: JudgeSelfTest): CheckResult {
   const misses = [right.of - right.accepted, wrong.accepted, points?.opposite ?? 0];

@@ -5,6 +5,7 @@ import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { Trace, TraceTurn } from '../../../kv/traffic/trace.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/memory-system.ts';
+import { mean } from '../../analysis/statistics/observations.ts';
 import { itemQuestion } from '../data-to-system-input.ts';
 
 export const CONVERSATION_TURNS = 5;
@@ -157,15 +158,12 @@ export async function playLoad(
       ];
     }
   };
-  const waiting = [...Map.groupBy(plan, ({ conversation }) => conversation).values()];
-  if (rate === Infinity) {
-    const client = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await hold(next);
-    };
-    await Promise.all(Array.from({ length: clients }, client));
-  } else {
-    await Promise.all(waiting.map(hold));
-  }
+  const waiting = Map.groupBy(plan, ({ conversation }) => conversation).values();
+  const client = async (): Promise<void> => {
+    for (const turns of waiting) await hold(turns);
+  };
+  if (rate === Infinity) await Promise.all(Array.from({ length: clients }, client));
+  else await Promise.all([...waiting].map(hold));
   return plan.map((turn) => served.get(turn)!).sort((a, b) => a.plannedMs - b.plannedMs);
 }
 
@@ -208,8 +206,10 @@ export function isSaturated(served: readonly ServedTurn[], sessions: number): bo
     ({ plannedMs }) =>
       served.filter((other) => other.plannedMs <= plannedMs && other.outcome.doneMs > plannedMs).length,
   );
-  const mean = (from: number, to: number): number =>
-    backlogs.slice(from, to).reduce((sum, count) => sum + count, 0) / (to - from);
-  const [first, middle, last] = [mean(0, third), mean(third, 2 * third), mean(2 * third, backlogs.length)] as const;
+  const [first, middle, last] = [
+    mean(backlogs.slice(0, third)),
+    mean(backlogs.slice(third, 2 * third)),
+    mean(backlogs.slice(2 * third)),
+  ];
   return first < middle && middle < last && last - first > sessions;
 }

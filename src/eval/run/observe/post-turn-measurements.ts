@@ -86,14 +86,11 @@ export class PostTurnMeasurements {
     const parts = injectedParts(arm, response);
     const promptIds = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
     // After the item's own answer prefix if it has one, else after the prompt.
-    const goldAnswer = { answer: item.answer ?? unknownAnswer, ownPrefix: item.answerPrefix };
-    const { afterItemPrefix: gold } = await answerScoringPositions(trace, goldAnswer, engine);
+    const scoringPosition = async (answer: string): Promise<AnswerScoringPosition> =>
+      (await answerScoringPositions(trace, { answer, ownPrefix: item.answerPrefix }, engine)).afterItemPrefix;
+    const gold = await scoringPosition(item.answer ?? unknownAnswer);
+    const points = await Promise.all((item.nuggets ?? []).map(scoringPosition));
     const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? [{ suffix, answer: trace.answer.tokenIds }] : [];
-    const points: AnswerScoringPosition[] = [];
-    for (const nugget of item.nuggets ?? []) {
-      const place = await answerScoringPositions(trace, { answer: nugget, ownPrefix: item.answerPrefix }, engine);
-      points.push(place.afterItemPrefix);
-    }
     const state = { session: answeringSession(turn), prefixPositions, suffix };
     const score = await this.#scorer.score(state, { gold, others: [...own, ...points] }, options);
     const means = score.others.map((terms) => sum(terms) / terms.length);

@@ -179,7 +179,8 @@ export class TurnRecorder {
     const before = await this.#blocks.meter();
     for (const early of this.#early.keys()) this.#early.set(early, await countEvaluated(early));
     const start = performance.now();
-    const { value, open, times } = await this.#run(work);
+    const { value, open } = await this.#run(work);
+    const times = open.times();
     const outerMs = performance.now() - start + open.chargedMs;
     this.#aheadTokens = 0;
     const { evaluated } = meterDifference(await this.#blocks.meter(), before);
@@ -209,8 +210,7 @@ export class TurnRecorder {
     const open = new OpenWork();
     this.#open = open;
     try {
-      const value = await work();
-      return { value, open, times: open.times() };
+      return { value: await work(), open };
     } finally {
       this.#open = undefined;
     }

@@ -107,7 +107,7 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
   const evaluated = await evaluatedBehind(maker, [], context === 'none' ? header : tokens);
   const whole = restoredCells(evaluated, keptAs, layout);
   const front = { tokens, cells: whole.slice(0, tokens.length), keptAs };
-  const kept = sinkCells(front.cells, sink);
+  const kept = sink?.kept === true ? front.cells.slice(-sink.tokens) : [];
   const cells = whole.slice(0, header.length);
   for (const [index, line] of lines.entries()) {
     const start = isParallel ? header.length : cells.length;
@@ -118,10 +118,6 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
     cells.push(...placed.map((cell, at) => movedCell(cell, start + at, rotary, layout)));
   }
   return await recomputedCells(maker, cells, parts, parts.recomputed ?? selectedPositions(prefill, parts));
-}
-
-function sinkCells(front: readonly Float64Cell[], sink: BlockMaking['sink']): readonly Float64Cell[] {
-  return sink?.kept === true ? front.slice(-sink.tokens) : [];
 }
 
 export function precedingLine({ lines, making }: ExpectedParts, index: number): readonly TokenId[] {
@@ -147,7 +143,7 @@ async function recomputedCells(
 }
 
 /** For each injected cell in order: true for cells of memories, false for header and sinks. */
-export function memoryCells({ header, lines, making }: ExpectedParts): boolean[] {
+function memoryCells({ header, lines, making }: ExpectedParts): boolean[] {
   const sink = making?.sink?.kept === true ? header.slice(0, making.sink.tokens) : [];
   const line = (ids: readonly TokenId[]): boolean[] => [...sink.map(() => false), ...ids.map(() => true)];
   return [...header.map(() => false), ...lines.flatMap(line)];

@@ -85,14 +85,14 @@ async function testCells(
     const { header, lines, suffix } = prefixParts(prompt);
     return { header, lines: lines.map(({ tokenIds }) => tokenIds), suffix, continuation: continuations[index]! };
   });
-  const two = prompts.find(({ lines }) => lines.length > 1);
-  if (two !== undefined) return { cells: await cellsSelfTest(engine, two, { signal }) };
   const one = prompts.find(({ lines }) => (lines[0]?.length ?? 0) >= 2 * engine.capabilities.leastTokens);
-  if (one === undefined) return {};
-  const [line] = one.lines as [readonly TokenId[]];
+  const two = prompts.find(({ lines }) => lines.length > 1) ?? (one && { ...one, lines: halves(one.lines[0]!) });
+  return two === undefined ? {} : { cells: await cellsSelfTest(engine, two, { signal }) };
+}
+
+function halves(line: readonly TokenId[]): readonly (readonly TokenId[])[] {
   const middle = Math.floor(line.length / 2);
-  const halves = [line.slice(0, middle), line.slice(middle)];
-  return { cells: await cellsSelfTest(engine, { ...one, lines: halves }, { signal }) };
+  return [line.slice(0, middle), line.slice(middle)];
 }
 
 export interface SelfTestHooks {

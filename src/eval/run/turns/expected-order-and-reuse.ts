@@ -20,14 +20,11 @@ export class ExpectedMemoryOrder {
     this.#retrieved.set(name, [...before, ids]);
     const all = [...before, ids].flat();
     const preferred = new Set(memories.filter(isPreference).map(({ memoryId }) => memoryId));
-    const key = (id: string): readonly number[] => [
-      injects === 'preferences' && preferred.has(id) ? 0 : 1,
-      -before.filter((list) => list.includes(id)).length,
-      all.indexOf(id),
-    ];
-    const compare = (a: readonly number[], b: readonly number[]): number =>
-      a.map((part, at) => part - b[at]!).find((difference) => difference !== 0) ?? 0;
-    return [...new Set(ids)].sort((a, b) => compare(key(a), key(b)));
+    const isPreferred = (id: string): number => Number(injects === 'preferences' && preferred.has(id));
+    const times = (id: string): number => before.filter((list) => list.includes(id)).length;
+    return [...new Set(ids)].sort(
+      (a, b) => isPreferred(b) - isPreferred(a) || times(b) - times(a) || all.indexOf(a) - all.indexOf(b),
+    );
   }
 
   clear(): void {

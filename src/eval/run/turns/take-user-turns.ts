@@ -10,6 +10,7 @@ import { type ChatRequest, type ChatResponse, nothingRetrieved } from '../../../
 import { systemTokens } from '../../../systems/prompt/build-prompt.ts';
 import { isPreference } from '../../../systems/prompt/memory-lines.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
+import { promptFacts } from '../../analysis/prompt-token-and-memory-counts.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
 import { controlMemories } from './negative-control-memories.ts';
 import { type AnsweredInSession, PostTurnMeasurements } from '../observe/post-turn-measurements.ts';
@@ -95,6 +96,13 @@ export class UserTurns {
 
   /** Takes one turn of every arm on an item, observed but not stored, which warms up the caches of the machine. */
   async warmUp(item: DatasetItem, signal: AbortSignal, onArm?: (done: number) => void): Promise<WarmUp> {
+    const start = performance.now();
+    const warm = await this.#warmUpOnce(item, signal, onArm);
+    // The first round of a fast model is much slower than later ones.
+    return performance.now() - start < SECOND_ROUND_BELOW_MS ? await this.#warmUpOnce(item, signal) : warm;
+  }
+
+  async #warmUpOnce(item: DatasetItem, signal: AbortSignal, onArm?: (done: number) => void): Promise<WarmUp> {
     const { arms, sharesStore } = this.#bench;
     const prepared = await this.#prepare(item, signal);
     const turns: WarmTurn[] = [];
@@ -230,7 +238,8 @@ export class UserTurns {
   /** Tokens that the prompt shares with the user's earlier ones; what was found, if other users may have left it. */
   #sharedTokens({ traits }: Arm, response: ChatResponse): number {
     const { inputTokens, promptInfo, tokens, trace } = response;
-    const own = this.#prompts.reusedTokens(traits, trace.sessionTokens, memoryPrefix(response));
+    const { prefixTokens } = promptFacts(promptInfo, trace.retrieved.length);
+    const own = this.#prompts.reusedTokens(traits, trace.sessionTokens, prefixTokens);
     if (!this.#bench.sharesStore || traits.shares === undefined) return own;
     const found = inputTokens - tokens.evaluated;
     const shareable = traits.shares === 'all' ? inputTokens : systemTokens(promptInfo.segments);
@@ -252,18 +261,6 @@ export class UserTurns {
     const profile = resolveUserLanguage(item.language, this.#user.languageProfile);
     return scoreTurn(item, { answer, ...given, shown }, profile, this.#bench.success);
   }
-}
-
-export async function warmUp(
-  user: UserTurns,
-  item: DatasetItem,
-  signal: AbortSignal,
-  onArm?: (done: number) => void,
-): Promise<WarmUp> {
-  const start = performance.now();
-  const warm = await user.warmUp(item, signal, onArm);
-  // The first round of a fast model is much slower than later ones.
-  return performance.now() - start < SECOND_ROUND_BELOW_MS ? await user.warmUp(item, signal) : warm;
 }
 
 /**
@@ -302,10 +299,4 @@ function turnError(error: unknown, signal: AbortSignal): unknown {
   // No later turn could be stored either: the run ends, and can be resumed.
   if (error instanceof BenchError && (error.code === 'disk' || error.code === 'database')) throw error;
   return error;
-}
-
-/** Tokens of the prompt up to its last memory. */
-function memoryPrefix({ promptInfo: { segments } }: ChatResponse): number {
-  const last = segments.findLastIndex(({ role }) => role === 'memory');
-  return segments.slice(0, last + 1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }

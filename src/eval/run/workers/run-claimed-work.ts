@@ -6,7 +6,7 @@ import { SessionRepository } from '../../../store/session-and-message-repositori
 import { TurnProver } from '../prove/turn-prover.ts';
 import { cheapestItem } from '../plan/run-estimate.ts';
 import type { RunBench } from '../open-run-resources.ts';
-import { UserTurns, warmUp } from '../turns/take-user-turns.ts';
+import { UserTurns } from '../turns/take-user-turns.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 
 interface UnitHooks {
@@ -27,7 +27,7 @@ export async function runClaimedWork(
   const runUser = async (user: PlanUser): Promise<void> => {
     const cheapest = cheapestItem([user.user]);
     if (!isWarm && cheapest !== undefined) {
-      await clock.time('warmUp', () => warmUp(new UserTurns(bench, user), cheapest.item, claims.signal));
+      await clock.time('warmUp', () => new UserTurns(bench, user).warmUp(cheapest.item, claims.signal));
     }
     isWarm = true;
     prover ??= new TurnProver(bench, sample, await cellsSelfTest());
