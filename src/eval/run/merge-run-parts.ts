@@ -100,14 +100,10 @@ function requireOnePlan([first, ...others]: Parts): void {
   }
 }
 
-interface Holder {
-  readonly userId: string;
-  readonly turns: number;
-  readonly part: RunPart;
-}
+type Holder = ReturnType<typeof userHolders>[number];
 
 /** Finds the part that holds each user. @throws BenchError `bad-option` for missing and duplicated users */
-function userHolders(parts: Parts, toComplete: string): Holder[] {
+function userHolders(parts: Parts, toComplete: string) {
   const held = parts.map((part) => ({
     part,
     finished: new UserClaimRepository(part.database, part.run.id).finished(),

@@ -10,16 +10,15 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EvaluatedTokens } from '../../store/records/run-description.ts';
 import { noBooks, type RunBooks } from '../../store/records/worker-result-bundle.ts';
 
-interface ProcessStart {
-  readonly coldStartMs: number;
-  readonly modelLoadMs: number;
-  readonly started: number;
-}
-
 export type RunLevelResults = ReturnType<typeof runLevelResults>;
 
 /** Results of a run other than turns: probes, measurements, time and tokens of all workers. Each is stored at once. */
-export function runLevelResults(database: BenchDatabase, run: RunRecord, clock: PhaseTotals, start: ProcessStart) {
+export function runLevelResults(
+  database: BenchDatabase,
+  run: RunRecord,
+  clock: PhaseTotals,
+  start: Readonly<Record<'coldStartMs' | 'modelLoadMs' | 'started', number>>,
+) {
   const runs = new RunRepository(database);
   const users = new UserClaimRepository(database, run.id);
   const spent = run.probes?.profile ?? { wallMs: 0, modelMs: 0, embedderMs: 0, coldStartMs: start.coldStartMs };

@@ -1,4 +1,4 @@
-import { type BenchConfig, benchConfigSchema, type ColdIndexName, type SuiteName } from '../../config/bench-config.ts';
+import { type BenchConfig, benchConfigSchema, type SuiteName } from '../../config/bench-config.ts';
 import type { RetrieverName } from '../../config/retriever-names.ts';
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
@@ -9,13 +9,6 @@ import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { DrawnDataset } from './plan/plan-users.ts';
 
-/** Options that replace the run's: the index of `tiered`, the weights of `salience`, the folder of the embedder. */
-export interface RetrieverOptions {
-  readonly coldIndex?: ColdIndexName;
-  readonly salienceWeights?: string;
-  readonly embedder?: string;
-}
-
 export interface MeasureContext {
   readonly config: BenchConfig;
   readonly datasets: readonly DrawnDataset[];
@@ -24,7 +17,10 @@ export interface MeasureContext {
   readonly signal: AbortSignal;
   readonly engines: EngineOpener;
   /** Opens a retriever with a separate index and, except for `options`, the run's options. The caller closes it. */
-  readonly openRetriever: (name: RetrieverName, options?: RetrieverOptions) => Promise<Retriever>;
+  readonly openRetriever: (
+    name: RetrieverName,
+    options?: Partial<Pick<BenchConfig, 'coldIndex' | 'salienceWeights' | 'embedder'>>,
+  ) => Promise<Retriever>;
   readonly onStep: (done: number, total: number) => void;
   /** What this run had stored before it was interrupted; null in a new run. */
   readonly measured: Measured | null;

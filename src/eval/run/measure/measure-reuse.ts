@@ -45,11 +45,7 @@ type ArmUse = ReuseMeasurement['arms'][number];
 
 type TurnUse = Pick<ArmUse['real'], 'evaluatedTokens' | 'hits' | 'ms'>;
 
-interface PlayedArm {
-  readonly arm: SimulatedArmName;
-  readonly responses: readonly ChatResponse[];
-  readonly stored: Pick<ArmUse['real'], 'entries' | 'evicted' | 'storedBytes'>;
-}
+type PlayedArm = Awaited<ReturnType<typeof playArm>>;
 
 /**
  * Plays generated traffic to each arm, with the memories and questions of the data, and simulates the same turns; then simulates
@@ -140,7 +136,7 @@ async function playArm(
     users,
     maxBytes,
   }: { readonly trace: Trace; readonly users: readonly DatasetUser[]; readonly maxBytes: number },
-): Promise<PlayedArm> {
+) {
   const [opened] = armRegistry.named([arm], { alpha: 1, gatingThreshold: 0 });
   using stores = new KvFolder({ kvBytes: maxBytes }, join(folder, 'reuse'));
   const parts = systemParts({ engine }, session, config, keeper);
@@ -163,7 +159,7 @@ async function playArm(
 
 const numberIn = (id: string): number => Number(id.slice(1));
 
-function storedKv(tiers: readonly Partial<CacheStats['memory']>[]): PlayedArm['stored'] {
+function storedKv(tiers: readonly Partial<CacheStats['memory']>[]) {
   const sum = (part: keyof CacheStats['memory']): number => tiers.reduce((total, tier) => total + (tier[part] ?? 0), 0);
   return { entries: sum('entries'), evicted: sum('evicted'), storedBytes: sum('sizeBytes') };
 }

@@ -4,7 +4,7 @@ import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
-import { meterDifference, type TokenMeter } from '../../../engine/token-meter.ts';
+import { meterDifference } from '../../../engine/token-meter.ts';
 import { kvBytes } from '../../../engine/sequence-state.ts';
 import type { ServedLoad, ServingMeasurement } from '../../../store/records/suite-measurements.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
@@ -26,12 +26,7 @@ const RATES = 5;
 const [LOWEST, HIGHEST] = [0.25, 1.1];
 const RAG = 'rag';
 
-interface PlayedLoad {
-  readonly arm: string;
-  readonly served: readonly ServedTurn[];
-  readonly meter: TokenMeter;
-  readonly movedBytes: number;
-}
+type PlayedLoad = Awaited<ReturnType<typeof play>>;
 
 /**
  * Table 12. Measures each arm's capacity with all sessions busy, then all arms at the same arrival rates, or at the arrivals of a
@@ -120,7 +115,7 @@ async function play(
   { engine, sessions }: { readonly engine: Engine; readonly sessions: readonly EngineSession[] },
   arm: Arm,
   { plan, rate }: { readonly plan: readonly PlannedTurn[]; readonly rate: number },
-): Promise<PlayedLoad> {
+) {
   const { name } = arm.traits;
   using stores = new KvFolder({ kvBytes: config.kvBytes }, join(folder, 'serving'));
   const store = await stores.opener(name)(engine);

@@ -5,6 +5,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { NextDistribution } from '../../../engine/next-distribution.ts';
 import type { SequenceScore } from '../../../engine/sequence-score.ts';
 import { type TokenId, commonLength } from '../../../engine/token-id.ts';
+import type { TurnTrace } from '../../../systems/memory-system.ts';
 import type { AnswerScoringPosition } from '../../../systems/prompt/answer-scoring-positions.ts';
 
 /** An engine, and a session for scoring that no arm uses and that counts for no turn. */
@@ -13,11 +14,7 @@ export interface ScorerParts {
   readonly scoring: EngineSession;
 }
 
-interface TurnState {
-  readonly session: EngineSession;
-  readonly prefixPositions: number;
-  readonly suffix: readonly TokenId[];
-}
+type TurnState = Pick<TurnTrace, 'prefixPositions' | 'suffix'> & { readonly session: EngineSession };
 
 export interface ScoredTexts {
   /** The gold answer, and the suffix in front of it, which may end in another answer prefix than the turn's. */

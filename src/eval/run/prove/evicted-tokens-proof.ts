@@ -43,13 +43,8 @@ interface Tolerance extends CellBound {
   readonly rounding: number;
 }
 
-/** Vectors of one head in one layer by token, and the rounding error of their numbers. */
-interface HeadVectors {
-  readonly keys: readonly Float64Array[];
-  readonly values: readonly Float64Array[];
-  readonly keyError: number;
-  readonly valueError: number;
-}
+/** Keys and values of one head in one layer: vectors by token, and the rounding error of their numbers. */
+type HeadVectors = Readonly<Record<Part, { readonly vectors: readonly Float64Array[]; readonly error: number }>>;
 
 /** The least and the greatest score of each token that rounding allows. */
 type ScoreRange = readonly { readonly low: number; readonly high: number }[];
@@ -105,12 +100,12 @@ function wrongUnit(
   const latest = new Array<number>(left).fill(-1);
   for (let layer = 0; layer < layers; layer++) {
     const error = (part: Part) => tolerance.rounding * Math.max(...built.map((cell) => largest(cell[part][layer]!)));
-    const [keyError, valueError] = [error('keys'), error('values')];
+    const errors = { keys: error('keys'), values: error('values') };
     const bounds = { keys: layer === 0 ? tolerance.firstKeys : tolerance.deeper, values: tolerance.deeper };
     for (let head = 0; head < heads; head++) {
       const own = (numbers: Float64Array) => numbers.subarray(head * headDimension, (head + 1) * headDimension);
-      const vectors = (part: Part): Float64Array[] => built.map((cell) => own(cell[part][layer]!));
-      const headVectors = { keys: vectors('keys'), values: vectors('values'), keyError, valueError };
+      const vectors = (part: Part) => ({ vectors: built.map((cell) => own(cell[part][layer]!)), error: errors[part] });
+      const headVectors = { keys: vectors('keys'), values: vectors('values') };
       const isAnyKept = left === ids.length;
       const scores = asked ?? (isAnyKept ? ids.map(() => exactly(0)) : evictionScores(evict, headVectors, left, draw));
       const isSame = (part: Part, cell: number, token: number): boolean => {
@@ -168,8 +163,8 @@ function randomScores(ids: readonly TokenId[]): () => number {
 
 /** Scores a head's tokens by the rule's paper and kvpress, in 64-bit floats. Shares no code with `kv`. */
 function evictionScores(evict: EvictionName, head: HeadVectors, left: number, draw: () => number): ScoreRange {
-  const { keys, keyError } = head;
-  const error = keyError * Math.sqrt(keys[0]!.length);
+  const keys = head.keys.vectors;
+  const error = head.keys.error * Math.sqrt(keys[0]!.length);
   switch (evict.split(':')[0] as EvictionRule) {
     case 'random':
       return keys.map(() => exactly(draw()));
@@ -210,20 +205,21 @@ async function attentionScores(
   });
 }
 
-function lagScores({ keys, values, keyError, valueError }: HeadVectors): ScoreRange {
-  const count = keys.length;
+function lagScores({ keys, values }: HeadVectors): ScoreRange {
+  const count = keys.vectors.length;
   const lag = [128, 64, 32, 16, 8].find((tokens) => count >= 8 * tokens) ?? 4;
   const whole = Math.floor(count / lag);
-  if (whole < 2) return keys.map((_, token) => exactly(token));
-  return keys.map((_, token) => {
+  if (whole < 2) return keys.vectors.map((_, token) => exactly(token));
+  return keys.vectors.map((_, token) => {
     const part = Math.floor(token / lag);
     if (part >= whole - 1) return exactly(1);
     const begin = part * lag;
-    const shares = (vectors: readonly Float64Array[], error: number): ScoreRange =>
+    const shares = ({ vectors, error }: HeadVectors[Part]): ScoreRange =>
       variationShares(vectors.slice(begin, begin + lag), vectors.slice(begin + lag, begin + 2 * lag), error);
-    const byKey = shares(keys, keyError);
-    const byValue = shares(values, valueError);
-    const scores = byKey.map(({ low, high }, at) => ({ low: low + byValue[at]!.low, high: high + byValue[at]!.high }));
+    const byValue = shares(values);
+    const scores = shares(keys).map(({ low, high }, at) => {
+      return { low: low + byValue[at]!.low, high: high + byValue[at]!.high };
+    });
     const own = scores[token - begin]!;
     const others = scores.filter((score) => score !== own);
     return {

@@ -1,6 +1,6 @@
 import { memoize } from '../../../base/memoize.ts';
 import { privateTextHash } from '../../../base/private-text-hash.ts';
-import type { DatasetUser } from '../../../data/dataset.ts';
+import type { DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
 import { jsonElements } from '../../../data/stream-json-list.ts';
 import { fileText } from '../../../data/stream-text-file.ts';
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
@@ -13,13 +13,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type ScoredItem, scoreTurn, type SuccessRule } from '../../analysis/metrics/score-turn.ts';
 import { resolveUserLanguage } from '../../../data/user-language.ts';
 
-interface FileMemory {
-  readonly memoryId: string;
-  readonly content: string;
-  readonly value?: string;
-  readonly relation?: string;
-  readonly createdAt: string;
-}
+type FileMemory = Pick<DatasetMemory, 'memoryId' | 'content' | 'value' | 'relation' | 'createdAt'>;
 
 /** A question of a data file. `golds`: the answer and its accepted forms; empty if only abstaining is right. */
 type FileItem = Omit<ScoredItem, 'acceptedAnswers'> & {
@@ -34,13 +28,6 @@ interface UserLines {
   readonly memories: Map<string, FileMemory>;
 }
 
-/** Data files read once more, by code that shares only unpacking and the splitting of a JSON list with the reader of data sets. */
-export interface DataLines {
-  readonly users: ReadonlyMap<string, UserLines>;
-  /** Memories of all these users by id; of equal ids, the last line. */
-  readonly memories: ReadonlyMap<string, FileMemory>;
-}
-
 type WrittenLine = Partial<Omit<FileItem, 'golds' | 'answer'> & FileMemory> & {
   readonly type?: string;
   readonly userId: string;
@@ -50,7 +37,10 @@ type WrittenLine = Partial<Omit<FileItem, 'golds' | 'answer'> & FileMemory> & {
   readonly aliases?: readonly string[];
 };
 
-/** Reads the records of these users, so that no others are held in memory; undefined if a file has other records. */
+/**
+ * Reads the records of these users, by code that shares only unpacking and the splitting of a JSON list with the reader of data sets.
+ * @returns the lines of each user, and memories by id, of equal ids the last; undefined if a file has other records
+ */
 export async function rereadDataFiles(files: readonly string[], users: ReadonlySet<string>) {
   const found = new Map<string, UserLines>();
   const memories = new Map<string, FileMemory>();
@@ -147,7 +137,7 @@ function fileItem(line: WrittenLine): FileItem {
 }
 
 export interface RecheckSettings {
-  readonly lines: DataLines | undefined;
+  readonly lines: Awaited<ReturnType<typeof rereadDataFiles>>;
   readonly user: DatasetUser;
   readonly arms: readonly ArmTraits[];
   /** Number of questions that the run asks each user; undefined for all. */
