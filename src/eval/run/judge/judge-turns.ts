@@ -18,12 +18,7 @@ const LASTING: readonly FailureReason[] = [
 ];
 
 /** A turn with the verdicts on its answer, or on the points of it. */
-interface GradedTurn {
-  readonly metric: string;
-  readonly place: Omit<OwnScore, 'value'>;
-  readonly questions: readonly ToJudge[];
-  readonly verdicts: number[];
-}
+type GradedTurn = ReturnType<typeof gradedTurns>[number];
 
 /** Judges each distinct answer of a run once, each of its points if it has some, and stores each verdict at once. @throws the reason of `signal` */
 export async function judgeTurns(
@@ -91,17 +86,16 @@ function meanVerdict({ place, questions, verdicts }: GradedTurn): OwnScore[] {
   return verdicts.length < questions.length ? [] : [{ ...place, value: mean(verdicts) }];
 }
 
-function gradedTurns(turns: TurnRepository, runId: string): GradedTurn[] {
-  const graded: GradedTurn[] = [];
-  for (const turn of turns.listForResults(runId)) {
-    if (turn.state === 'failed' || turn.item.gold === null) continue;
+function gradedTurns(turns: TurnRepository, runId: string) {
+  return [...turns.listForResults(runId)].flatMap((turn) => {
+    if (turn.state === 'failed' || turn.item.gold === null) return [];
     const { item, arm, itemId, repeat } = turn;
     const about = { query: item.query, answer: turn.answer.text };
-    const questions: ToJudge[] = item.nuggets?.map((nugget) => ({ ...about, nugget })) ?? [
+    const questions: readonly ToJudge[] = item.nuggets?.map((nugget) => ({ ...about, nugget })) ?? [
       { ...about, golds: [turn.item.gold, ...item.acceptedAnswers] },
     ];
     const { name: metric } = item.nuggets === undefined ? judgeMetric : rubricMetric;
-    graded.push({ metric, place: { arm, itemId, repeat, turn: turn.turn }, questions, verdicts: [] });
-  }
-  return graded;
+    const verdicts: number[] = [];
+    return [{ metric, place: { arm, itemId, repeat, turn: turn.turn }, questions, verdicts }];
+  });
 }

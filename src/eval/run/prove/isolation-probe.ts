@@ -49,11 +49,7 @@ interface Canary {
   readonly memories: readonly string[];
 }
 
-/** The users, of the kinds that `ProbeSize` counts. Doubles must not be served from the owner's KV. */
-interface Canaries extends Readonly<Record<'owners' | 'strangers' | 'doubles' | 'late', readonly Canary[]>> {
-  /** All who have a secret; the first are the owners who ask. */
-  readonly planted: readonly Canary[];
-}
+type Canaries = ReturnType<typeof drawCanaries>;
 
 interface IsolationSubject {
   readonly runId: string;
@@ -129,7 +125,7 @@ export async function probeIsolation(
 }
 
 /** Draws users with new ids: a shared store may hold KV of an earlier probe. */
-function drawCanaries(random: SeededRandom, { owners, strangers, doubles, late }: ProbeSize): Canaries {
+function drawCanaries(random: SeededRandom, { owners, strangers, doubles, late }: ProbeSize) {
   const probe = randomUUID();
   const codes = new Set<string>();
   while (codes.size < CANARIES) codes.add(String(random.int(100_000, 999_999)));
@@ -152,9 +148,11 @@ function drawCanaries(random: SeededRandom, { owners, strangers, doubles, late }
       memories: owner.memories.slice(0, memories),
     }));
   return {
+    /** All who have a secret. */
     planted,
     owners: planted.slice(0, owners),
     strangers: copies(strangers, 'stranger', FILLERS),
+    /** They must not be served from the owner's KV. */
     doubles: copies(doubles, 'double'),
     late: copies(late, 'late'),
   };
