@@ -260,12 +260,8 @@ function retrieverOpener({ parts, settings, folder }: PreparedSuite, run: RunRec
     // Each strategy is timed without vectors that an earlier one has cached.
     embeddings.clear();
     const options = { ...settings, retriever: strategy, ...others };
-    return openRunRetriever(
-      { ...parts, embeddings, ownRetriever: undefined },
-      options,
-      `${run.id}/${strategy}`,
-      join(folder, strategy),
-    );
+    const own = { ...parts, embeddings, ownRetriever: undefined };
+    return openRunRetriever(own, options, `${run.id}/${strategy}`, join(folder, strategy));
   };
 }
 

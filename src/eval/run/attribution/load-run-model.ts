@@ -25,9 +25,7 @@ export async function loadRunModel(run: RunRecord, path: string, selectEngine: S
   const found = engine.info.modelSha256 ?? '';
   if (found === sha256) return engine;
   await engine[Symbol.asyncDispose]();
-  throw new BenchError(
-    'bad-model',
-    `${model}: not the model of the run: it has sha-256 ${found.slice(0, 12)}…, and ${name} has ${sha256.slice(0, 12)}…`,
-    'name the file that the run was made with: --model FILE',
-  );
+  const hashes = `it has sha-256 ${found.slice(0, 12)}…, and ${name} has ${sha256.slice(0, 12)}…`;
+  const hint = 'name the file that the run was made with: --model FILE';
+  throw new BenchError('bad-model', `${model}: not the model of the run: ${hashes}`, hint);
 }

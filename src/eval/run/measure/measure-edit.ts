@@ -60,11 +60,8 @@ export async function measureEdit(context: MeasureContext): Promise<readonly Edi
   const parts = datasets.map(({ part }) => ({ ...part, users: part.users.map(withEditedItems) }));
   if (parts.every(({ users }) => users.every(({ items }) => items.length === 0))) {
     const message = `${parts.map(({ name }) => name).join(', ')}: no question asks for a value that a later memory replaces`;
-    throw new BenchError(
-      'bad-data',
-      message,
-      'choose data with such questions, such as --dataset facts-en-2,facts-zh-2',
-    );
+    const hint = 'choose data with such questions, such as --dataset facts-en-2,facts-zh-2';
+    throw new BenchError('bad-data', message, hint);
   }
   const drawn = new Set(drawUsers({ parts }, config).flatMap(({ items }) => items.map(({ itemId }) => itemId)));
   const measured = [...(context.measured?.edit ?? [])];
@@ -135,26 +132,20 @@ async function editPrompts(run: EditRun, question: EditedQuestion) {
   const answerPrefix = chooseAnswerPrefix(rules.answerPrefix!, asked.answerPrefix, asked);
   const frame = { query: item.query, history: item.history, systemPrompt: systemPromptFor(asked, rules), answerPrefix };
   const tokenizer = new PromptTokenizer(engine);
+  const ownForm = formFor(form, rules, asked);
   const build = async (memories: readonly MemorySearchResult[], placement = rules.placement): Promise<BuiltPrompt> => {
-    const prompt = await buildPrompt(
-      { ...frame, memories },
-      { ...rules, placement },
-      tokenizer,
-      formFor(form, rules, asked),
-    );
+    const prompt = await buildPrompt({ ...frame, memories }, { ...rules, placement }, tokenizer, ownForm);
     if (prompt.memories.length === memories.length) return prompt;
     const message = `question ${item.itemId}: its ${memories.length} memories do not fit into the window`;
     throw new BenchError('context-overflow', message, 'lower --top-k, or raise --context-tokens');
   };
   const memories = await retrieveOld(run, question);
   const before = await build(memories);
-  const after = await build(
-    memories.map((memory) =>
-      memory.memoryId === old.memoryId
-        ? { ...memory, content: memory.content.replace(oldValue, () => item.answer) }
-        : memory,
-    ),
-  );
+  const changed = memories.map((memory): MemorySearchResult => {
+    if (memory.memoryId !== old.memoryId) return memory;
+    return { ...memory, content: memory.content.replace(oldValue, () => item.answer) };
+  });
+  const after = await build(changed);
   const corrected = await build([...before.memories, { ...memoryEntry(correction), score: 0 }], 'rank');
   const { memoryId } = old;
   const value = await findValue(engine, { memoryId, before, after }, oldValue);
@@ -163,10 +154,7 @@ async function editPrompts(run: EditRun, question: EditedQuestion) {
 }
 
 /** Answers a question in every way. */
-async function answerEdited(
-  run: EditRun,
-  question: EditedQuestion,
-): Promise<Pick<EditMeasurement, 'value' | 'answers'>> {
+async function answerEdited(run: EditRun, question: EditedQuestion) {
   const { engine, session, form, context } = run;
   const { signal } = context;
   const { edit, answerPrefix } = await editPrompts(run, question);

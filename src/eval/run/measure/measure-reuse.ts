@@ -219,13 +219,12 @@ async function compareTurns(
       expected: { evaluatedTokens: evaluatedTokens(access), hits: Number(access.hit), ms: firstTokenMs(access, costs) },
     });
   }
+  const differs = (a: TurnUse, b: TurnUse) => a.evaluatedTokens !== b.evaluatedTokens || a.hits !== b.hits;
   const { memory, disk } = simulated.stats();
   return {
     arm,
     real: { ...sumByName(turns.map(({ real }) => real)), ...stored },
     simulated: { ...sumByName(turns.map(({ expected }) => expected)), ...storedKv([memory, disk]) },
-    differing: turns.filter(
-      ({ real, expected }) => real.evaluatedTokens !== expected.evaluatedTokens || real.hits !== expected.hits,
-    ).length,
+    differing: turns.filter(({ real, expected }) => differs(real, expected)).length,
   };
 }

@@ -81,12 +81,8 @@ export class LikelihoodScorer {
       const begun = Math.max(0, cut - prefixPositions);
       const rest = (text: AnswerScoringPosition) => ({ ...text, suffix: text.suffix.slice(begun) });
       const start = { cells: await this.#digestCells(options), begin: () => scoring.truncate(cut, options) };
-      return this.#scoreOnce(
-        start,
-        suffix.slice(begun),
-        { gold: rest(texts.gold), others: texts.others.map(rest) },
-        options,
-      );
+      const left = { gold: rest(texts.gold), others: texts.others.map(rest) };
+      return this.#scoreOnce(start, suffix.slice(begun), left, options);
     });
   }
 
@@ -101,12 +97,10 @@ export class LikelihoodScorer {
     const { capabilities } = this.#parts.engine;
     // Where truncation is limited, the end of the prefix is the only place that a session still has, and has exactly.
     if (capabilities.exactCuts === null || capabilities.truncatesUpTo !== null) return 0;
-    const most = texts.map((text) =>
-      Math.min(
-        commonLength(suffix, text.suffix),
-        Math.min(suffix.length, text.suffix.length) - capabilities.leastTokens,
-      ),
-    );
+    const most = texts.map(({ suffix: other }) => {
+      const shorter = Math.min(suffix.length, other.length);
+      return Math.min(commonLength(suffix, other), shorter - capabilities.leastTokens);
+    });
     return lastExactCut(capabilities, Math.max(0, Math.min(...most)));
   }
 

@@ -114,11 +114,8 @@ function wrongUnit(
         const limit = bounds[part] * largest(expected);
         return own(cells[cell]![part][layer]!).every((number, at) => Math.abs(number - other[at]!) <= limit);
       };
-      const kept = keptTokens(
-        scores,
-        left,
-        (cell, token) => isSame('keys', cell, token) && isSame('values', cell, token),
-      );
+      const isIn = (cell: number, token: number) => isSame('keys', cell, token) && isSame('values', cell, token);
+      const kept = keptTokens(scores, left, isIn);
       const place = `layer ${layer}, head ${head}`;
       if (kept.length < left) {
         return `cell ${first + kept.length} holds in ${place} keys and values of no token in turn`;
