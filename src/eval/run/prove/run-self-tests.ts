@@ -18,6 +18,7 @@ import type { DatasetUser } from '../../../data/dataset.ts';
 import { registeredMetrics } from '../../analysis/metrics/metric-selection.ts';
 import { metricsSelfTest } from '../../analysis/metrics/metrics-self-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
+import { itemQuestion } from '../data-to-system-input.ts';
 import { promptRules } from '../system-parts-from-options.ts';
 import { probeEmbedder, probeRetriever } from './embedder-and-retriever-probes.ts';
 import { cellsSelfTest, paritySelfTest } from './engine-self-tests.ts';
@@ -45,19 +46,13 @@ async function samplePrompts(
   const samples = questions.filter((_, index) => index % step === 0).slice(0, PROMPTS);
   return Promise.all(
     samples.map(async ({ user, item }) => {
-      const asked = { query: item.query, language: item.language ?? user.languageProfile.language };
-      const prompt = await buildPrompt(
-        {
-          query: item.query,
-          systemPrompt: item.systemPrompt ?? systemPromptFor(asked, rules),
-          memories: user.memories.slice(0, topK).map((memory) => ({ ...memory, score: 1, metadata: memory })),
-          history: item.history,
-          answerPrefix: chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, asked),
-        },
-        { ...rules, windowTokens: Math.min(LONGEST_PROMPT + (rules.reserveTokens ?? 0), engine.info.contextTokens) },
-        tokenizer,
-        formFor(form, rules, asked),
-      );
+      const asked = itemQuestion(item, user);
+      const answerPrefix = chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, asked);
+      const memories = user.memories.slice(0, topK).map((memory) => ({ ...memory, score: 1, metadata: memory }));
+      const parts = { systemPrompt: systemPromptFor(asked, rules), memories, history: item.history, answerPrefix };
+      const windowTokens = Math.min(LONGEST_PROMPT + (rules.reserveTokens ?? 0), engine.info.contextTokens);
+      const own = formFor(form, rules, asked);
+      const prompt = await buildPrompt({ query: item.query, ...parts }, { ...rules, windowTokens }, tokenizer, own);
       return { user, prompt };
     }),
   );
