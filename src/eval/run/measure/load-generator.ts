@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { batches } from '../../../base/batches.ts';
 import { BenchError } from '../../../base/bench-error.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
@@ -38,12 +39,7 @@ export function planLoad(users: readonly DatasetUser[], recurrence: number, seed
   const random = new SeededRandom(seed);
   const exponential = (): number => -Math.log(1 - random.float());
   const conversations = random.shuffled(
-    users.flatMap((user) =>
-      Array.from({ length: Math.ceil(user.items.length / CONVERSATION_TURNS) }, (_, index) => ({
-        user,
-        fresh: user.items.slice(index * CONVERSATION_TURNS, (index + 1) * CONVERSATION_TURNS),
-      })),
-    ),
+    users.flatMap((user) => batches(user.items, CONVERSATION_TURNS).map((fresh) => ({ user, fresh }))),
   );
   let start = 0;
   const turns = conversations.flatMap(({ user, fresh }, conversation) => {

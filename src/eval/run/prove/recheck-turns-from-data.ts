@@ -227,21 +227,21 @@ function memoryFaults(
 ): string[] {
   const evidence = new Set(line.evidence);
   const { retrieves, injects } = traits;
-  const isForeign = ({ memoryId }: (typeof retrieved)[number]): boolean => !own.memories.has(memoryId);
-  const isAltered = ({ memoryId, content }: (typeof retrieved)[number]): boolean =>
-    storesTexts && !isPart(content, own.memories.get(memoryId)?.content ?? content);
-  const isLater = ({ memoryId }: (typeof retrieved)[number]): boolean =>
-    Date.parse(own.memories.get(memoryId)?.createdAt ?? '') > Date.parse(line.askedAt);
   const isSorted = retrieval?.strategy === 'router' && retrieves === 'retrieved' && injects !== 'preferences';
+  const isLater = ({ createdAt }: FileMemory): boolean => Date.parse(createdAt) > Date.parse(line.askedAt);
+  // Donated memories are another user's.
+  const ofUser = retrieves === 'donor' ? [] : retrieved;
+  const written = ofUser.map(({ memoryId, content }) => ({ content, memory: own.memories.get(memoryId) }));
   return faultNames({
     'other evidence':
       item.evidence !== evidence.size || retrieved.some((one) => one.evidence !== evidence.has(one.memoryId)),
     'memories that are no evidence':
       retrieves === 'evidence' &&
       (retrieved.length !== evidence.size || retrieved.some(({ memoryId }) => !evidence.has(memoryId))),
-    'memories that were created later': retrieves !== 'donor' && retrieved.some(isLater),
-    'memories in other words': retrieves !== 'donor' && retrieved.some(isAltered),
-    'memories of no one': retrieves !== 'donor' && retrieved.some(isForeign),
+    'memories that were created later': written.some(({ memory }) => memory !== undefined && isLater(memory)),
+    'memories in other words':
+      storesTexts && written.some(({ content, memory }) => !isPart(content, memory?.content ?? content)),
+    'memories of no one': written.some(({ memory }) => memory === undefined),
     'memories out of the order of their scores':
       isSorted && retrieved.some(({ score }, place) => score > (retrieved[place - 1]?.score ?? Infinity)),
   });

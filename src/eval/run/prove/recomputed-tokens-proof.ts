@@ -205,8 +205,7 @@ export async function questionAttention(
     const total = powers.reduce((sum, power) => sum + power, 0);
     powers.forEach((power, cell) => (attention[cell]! += power / total / queries.length));
   }
-  const longest = (vectors: readonly Float64Array[]): number =>
-    Math.sqrt(Math.max(...vectors.map((vector) => innerProduct(vector, vector))));
+  const longest = (vectors: readonly Float64Array[]): number => Math.max(...vectors.map(norm));
   return {
     scores: attention.map((share) => Math.log(share)),
     // Factors of 2: two vectors are rounded, a softmax doubles the error of its logits, and two scores are compared.
