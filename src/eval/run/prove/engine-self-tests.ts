@@ -76,15 +76,12 @@ async function cutDifferences(
   evaluate: (...places: readonly number[]) => Promise<SequenceScore>,
 ): Promise<readonly ScoreDifference[]> {
   const differences: ScoreDifference[] = [];
-  if (haveWholePieces(places)) differences.push(compareScores(whole, await evaluate(...places)));
+  // Kernels for one token would evaluate a piece of a single token, with other bits.
+  const haveTwoTokens = places.every((place, index) => place - (places[index - 1] ?? 0) >= 2);
+  if (places.length > 0 && haveTwoTokens) differences.push(compareScores(whole, await evaluate(...places)));
   if (differences[0]?.bitwiseEqual === true) return differences;
   for (const place of places) differences.push(compareScores(whole, await evaluate(place)));
   return differences;
-}
-
-/** True if no piece between two places is a single token, which kernels for one token evaluate, with other bits. */
-function haveWholePieces(places: readonly number[]): boolean {
-  return places.length > 0 && places.every((place, index) => place - (places[index - 1] ?? 0) >= 2);
 }
 
 /** Scores a continuation of a prompt that is evaluated in pieces, from one place to the next. */

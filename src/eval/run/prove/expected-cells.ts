@@ -103,8 +103,9 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
   const { layout, rotary } = maker.cells;
   const isParallel = parseRecipe(prefill).positions === 'parallel';
   const shared = header.slice(0, sink?.tokens ?? 0);
-  const tokens = context === 'none' ? shared : [...header, ...shared];
-  const evaluated = await evaluatedBehind(maker, [], context === 'none' ? header : tokens);
+  const both = [...header, ...shared];
+  const [tokens, evaluatedTokens] = context === 'none' ? [shared, header] : [both, both];
+  const evaluated = await evaluatedBehind(maker, [], evaluatedTokens);
   const whole = restoredCells(evaluated, keptAs, layout);
   const front = { tokens, cells: whole.slice(0, tokens.length), keptAs };
   const kept = sink?.kept === true ? front.cells.slice(-sink.tokens) : [];

@@ -33,7 +33,7 @@ import type { SequenceState } from '../../../engine/sequence-state.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
 import { contiguousPositions } from '../../../kv/join-blocks.ts';
 import { kvOperations } from '../../../kv/kv-operations.ts';
-import type { ChatResponse } from '../../../systems/memory-system.ts';
+import type { TurnTrace } from '../../../systems/memory-system.ts';
 import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-recipe.ts';
 import { isScored, type TokenSelection } from '../../../systems/prefill/select-tokens-to-recompute.ts';
 import { countPositions, wrongSelection, wrongShare } from './recomputed-tokens-proof.ts';
@@ -224,7 +224,7 @@ interface InjectedTurn {
   readonly alpha: number;
   /** Cells that the turn must have injected. Those behind an exact prefix's last exact cut were evaluated with the suffix. */
   readonly count: number;
-  readonly trace: ChatResponse['trace'];
+  readonly trace: TurnTrace;
   readonly bound: CellBound;
   /** True if evaluating again gives the same bits. */
   readonly isExact: boolean;
@@ -259,8 +259,7 @@ async function wrongJoin(
   const claimed = prefill !== null && 'recomputed' in prefill ? prefill.recomputed : [];
   const isClaimed = recompute !== null && isScored(recompute);
   const recomputed = isClaimed ? claimed : selectedPositions(recipe, parts);
-  const { selected } = account.selection ?? {};
-  const missed = await wrongTokens(maker, recompute, { ...parts, recomputed, selected }, bound.deeper);
+  const missed = await wrongTokens(maker, recompute, { ...parts, recomputed, account }, bound.deeper);
   if (missed !== null) return missed;
   const readBack = (end: number) => session.exportCells({ start: 0, end }, maker.options);
   // Arms recompute behind unscaled cells and then scale them, so that the turn's scaled cells cannot be used.
@@ -272,17 +271,17 @@ async function wrongJoin(
   return await differentBytes(maker, { ...parts, recomputed }, alpha, found);
 }
 
-/** @param parts `selected`: the number of selected tokens by the turn's account; undefined if it selected none */
 async function wrongTokens(
   maker: CellMaker,
   recompute: TokenSelection | null,
-  parts: InjectedTurn['parts'] & { readonly recomputed: readonly TokenRange[]; readonly selected: number | undefined },
+  parts: InjectedTurn['parts'] & Pick<TurnTrace, 'account'> & { readonly recomputed: readonly TokenRange[] },
   rounding: number,
 ): Promise<string | null> {
   if (recompute === null) return null;
-  const { recomputed, selected } = parts;
+  const { recomputed, account } = parts;
   const miscounted = wrongShare(recompute, parts, recomputed);
   const missed = miscounted ?? (isScored(recompute) ? await wrongSelection(maker, recompute, parts, rounding) : null);
+  const selected = account.selection?.selected;
   if (missed !== null || selected === undefined) return missed;
   const count = countPositions(recomputed);
   return selected === count ? null : `${count} tokens were selected, not ${selected} as accounted`;
