@@ -177,9 +177,14 @@ function requireFinished(shard: ShardFile): void {
 
 type Profile = RunProbes['profile'];
 
-/** The element with the most faults; the first one if several have as many. */
-function worst<T>(all: readonly T[], wrong: (one: T) => number): T {
-  return all.reduce((found, one) => (wrong(one) > wrong(found) ? one : found));
+/** The field of the probes with the most faults, of the first if several have as many; nothing if these lack it. */
+function worst<Name extends keyof RunProbes>(
+  name: Name,
+  all: readonly RunProbes[],
+  faults: (one: RunProbes) => number,
+) {
+  const found = all.reduce((before, one) => (faults(one) > faults(before) ? one : before));
+  return (found[name] === undefined ? {} : { [name]: found[name] }) as Pick<RunProbes, Name>;
 }
 
 function cellFaults({ cells }: RunProbes): number {
@@ -210,25 +215,21 @@ function addProfiles(profiles: readonly Profile[]): Profile {
 /** Merges the probes of parts. Of a test that each part ran, the worst result counts. */
 function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunProbes {
   const [first] = all;
-  const cells = worst(all, cellFaults).cells;
   const audits = all.flatMap(({ audit }) => audit ?? []);
-  const embedder = worst(all, ({ embedder: { shared = [], lost = [], unsigned = false } = {} }) =>
-    unsigned ? Infinity : shared.length + lost.length,
-  );
   const rereads = all.flatMap(({ reread }) => reread ?? []);
-  const retriever = worst(all, ({ retrieverProbe }) => retrieverProbe?.wrong.length ?? 0).retrieverProbe;
-  const load = worst(all, (probes) => (probes.load?.average ?? 0) / (probes.load?.cores ?? 1)).load;
+  const embedderFaults = ({ embedder }: RunProbes): number =>
+    embedder?.unsigned === true ? Infinity : (embedder?.shared.length ?? 0) + (embedder?.lost.length ?? 0);
   return {
     ...first!,
-    parity: worst(all, ({ parity }) => (parity.bitwiseEqual ? 0 : 1 + parity.largestDifference)).parity,
-    ...(cells === undefined ? {} : { cells }),
-    metrics: worst(all, ({ metrics }) => Number(metrics.status !== 'passed')).metrics,
-    ...(embedder.embedder === undefined ? {} : { embedder: embedder.embedder }),
-    isolation: worst(all, isolationFaults).isolation,
+    ...worst('parity', all, ({ parity }) => (parity.bitwiseEqual ? 0 : 1 + parity.largestDifference)),
+    ...worst('cells', all, cellFaults),
+    ...worst('metrics', all, ({ metrics }) => Number(metrics.status !== 'passed')),
+    ...worst('embedder', all, embedderFaults),
+    ...worst('isolation', all, isolationFaults),
+    ...worst('retrieverProbe', all, ({ retrieverProbe }) => retrieverProbe?.wrong.length ?? 0),
+    ...worst('load', all, ({ load }) => (load?.average ?? 0) / (load?.cores ?? 1)),
     ...addCounts(all.map(({ refusedCalls = {}, kvStores, retriever = {} }) => ({ refusedCalls, kvStores, retriever }))),
     ...(rereads.length === 0 ? {} : { reread: sumByName(rereads) }),
-    ...(retriever === undefined ? {} : { retrieverProbe: retriever }),
-    ...(load === undefined ? {} : { load }),
     ...(audits.length === 0 ? {} : { audit: audits.reduce(sumAudits) }),
     notes: [...new Set([...all.flatMap((probes) => probes.notes), ...notes])],
     profile: addProfiles(all.map(({ profile }) => profile)),

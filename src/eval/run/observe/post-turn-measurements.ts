@@ -96,13 +96,10 @@ export class PostTurnMeasurements {
     const means = score.others.map((terms) => sum(terms) / terms.length);
     const goldTexts = await engine.detokenize(gold.answer.map((token) => [token]));
     const { logProbabilities } = score.gold;
-    const given = { ...memories, item, language, reserveTokens, windowTokens: engine.info.contextTokens };
+    const given = memories.memories.map(({ memoryId }) => memoryId);
+    const limits = { reserveTokens, windowTokens: engine.info.contextTokens };
     const observed: ObservedTurn['observed'] = {
-      ...expectedInjection(arm, parts, {
-        alpha: turnAlpha(arm, response),
-        capabilities: engine.capabilities,
-        given: memories.memories.map(({ memoryId }) => memoryId),
-      }),
+      ...expectedInjection(arm, parts, { alpha: turnAlpha(arm, response), capabilities: engine.capabilities, given }),
       sequenceSha256: hashIds(sessionTokens),
       sequenceTokens: sessionTokens.length,
       firstForeignToken:
@@ -114,7 +111,7 @@ export class PostTurnMeasurements {
       nextTokens: await likeliestTexts(engine, score.next),
       closed: isClosed(item, response, language),
       answer: observedAnswer(recorded.generation, response, score.next, engine.info.endTokens),
-      memories: compareShownMemories(given, promptInfo),
+      memories: compareShownMemories({ ...memories, item, language, ...limits }, promptInfo),
       ownMs: recorded.ownMs,
       ...observedCall(arm, turn),
     };
