@@ -9,8 +9,7 @@ import { judgeAddress } from '../../../config/normalise-server-addresses.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { FailureReason } from './chat-completion.ts';
-import { Judge } from './judge.ts';
-import { testJudge } from './judge-self-test.ts';
+import { Judge, testJudge } from './judge.ts';
 import { judgeTurns } from './judge-turns.ts';
 
 const KEY = 'sk-nobody-may-see-this';

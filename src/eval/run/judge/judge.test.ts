@@ -4,8 +4,7 @@ import { failureOf } from '../../../../test/fixtures/judge-failure.ts';
 import { judgeAddress } from '../../../config/normalise-server-addresses.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import type { ChatServer as Route } from './chat-completion.ts';
-import { Judge } from './judge.ts';
-import { testJudge, withJudgeSelfTest } from './judge-self-test.ts';
+import { Judge, testJudge, withJudgeSelfTest } from './judge.ts';
 
 let server: ChatServer;
 let database: BenchDatabase;

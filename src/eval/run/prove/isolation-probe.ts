@@ -177,7 +177,9 @@ async function probeArm(
   signal?.throwIfAborted();
   const atOnce: Answers = new Map(together.map((user, at) => [user, { text: responses[at]!.text, isReused: false }]));
   // Each owner asks before the double, who must not be served from the owner's KV.
-  const round = owners.flatMap((owner, index) => [owner, doubles[index] ?? [], strangers[index] ?? []].flat());
+  const round = owners
+    .flatMap((owner, index) => [owner, doubles[index], strangers[index]])
+    .filter((user) => user !== undefined);
   const oneByOne = await answersInTurn(subject, { system, traits }, round, options);
   let reopened: Answers = new Map();
   if (reopen !== undefined) {

@@ -1,4 +1,5 @@
 import { mean, rootMeanSquare } from 'simple-statistics';
+import { batches } from '../../../base/batches.ts';
 import { norm, innerProduct } from '../../../base/inner-product.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import type { ScoredSelection, TokenSelection } from '../../../systems/prefill/select-tokens-to-recompute.ts';
@@ -115,15 +116,9 @@ export function missedRun(
 
 /** The positions behind the first line, in runs of `run` neighbours; the last run of a line may be shorter. */
 function positionRuns(lines: ExpectedParts['lines'], run: number, begin: number): number[][] {
-  const runs: number[][] = [];
   let position = begin;
-  for (const line of lines.slice(1)) {
-    for (const index of line.keys()) {
-      if (index % run === 0) runs.push([]);
-      runs.at(-1)!.push(position++);
-    }
-  }
-  return runs;
+  const positions = lines.slice(1).map((line) => line.map(() => position++));
+  return positions.flatMap((own) => batches(own, run));
 }
 
 function positionsIn(ranges: readonly TokenRange[]): ReadonlySet<number> {
