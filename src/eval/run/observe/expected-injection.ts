@@ -43,17 +43,6 @@ export function turnAlpha({ alpha }: ArmTraits, { trace }: Pick<ChatResponse, 't
   return alpha ?? trace.prefill?.alpha ?? 1;
 }
 
-/** Tokens of an unedited prefix, up to the last exact cut; undefined if KV is edited, or nothing is injected. */
-export function exactTokens(
-  { prefill, evict, settings }: ArmTraits,
-  { header, lines }: InjectedParts,
-  { alpha, capabilities }: { readonly alpha: number; readonly capabilities: CutLimits },
-): number | undefined {
-  const isEdited = evict !== undefined || (settings.store ?? 'f16') !== 'f16' || alpha !== 1;
-  if (prefill !== 'prefix' || isEdited || lines.length === 0) return undefined;
-  return lastExactCut(capabilities, header.length + lines.flat().length);
-}
-
 /** Indexes of the memories whose blocks must be whole, by the arm's `@repair`. @param given ids of the memories, best first */
 export function repairedMemories(
   { settings: { repair } }: Pick<ArmTraits, 'settings'>,
@@ -79,14 +68,18 @@ export function tokensLeft(evict: EvictionName, tokens: number): number {
 export function injectedCells(
   arm: ArmTraits,
   parts: InjectedParts,
-  { given, ...turn }: Parameters<typeof exactTokens>[2] & { readonly given: readonly string[] },
+  turn: { readonly alpha: number; readonly capabilities: CutLimits; readonly given: readonly string[] },
 ): number {
-  const { evict, making } = arm;
+  const { prefill, evict, making, settings } = arm;
   const { header, lines } = parts;
   const tokens = header.length + lines.flat().length;
   if (making?.sink?.kept === true) return tokens + making.sink.tokens * lines.length;
-  if (evict === undefined || lines.length === 0) return exactTokens(arm, parts, turn) ?? tokens;
-  const repaired = repairedMemories(arm, parts, given);
+  if (evict === undefined || lines.length === 0) {
+    const isEdited = prefill !== 'prefix' || turn.alpha !== 1 || (settings.store ?? 'f16') !== 'f16';
+    // What is behind the last exact cut of an unedited prefix is evaluated with the suffix.
+    return isEdited ? tokens : lastExactCut(turn.capabilities, tokens);
+  }
+  const repaired = repairedMemories(arm, parts, turn.given);
   return evictionUnits(arm, parts).reduce(
     (sum, { length }, unit) => sum + (repaired?.has(unit) === true ? length : tokensLeft(evict, length)),
     header.length,
