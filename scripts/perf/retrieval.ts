@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { median } from 'simple-statistics';
 import { Bench } from 'tinybench';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { searchingRetrieverNames } from '../../src/config/retriever-names.ts';
+import { searchingRetrieverNames } from '../../src/config/bench-config.ts';
 import { postgresAddress, redisAddress } from '../../src/config/normalise-server-addresses.ts';
 import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { BenchError, didYouMean, formatValue } from '../base/bench-error.ts';
 import { type BenchConfig, servedModel } from '../config/bench-config.ts';
-import { resolvePublicDatasetFiles } from '../config/resolve-public-dataset-files.ts';
 import { type OptionSources, readOptions } from '../config/read-options.ts';
 import { checkOptionConflicts } from '../config/check-option-conflicts.ts';
 import { judgeAddress } from '../config/normalise-server-addresses.ts';
@@ -10,7 +9,7 @@ import { presetModelName, presetModels } from '../models/default-models.ts';
 import { languageModelNamed } from '../models/model-registry.ts';
 import { resolveEmbedder, resolveModel } from '../models/resolve-model-name.ts';
 import { existsSync } from 'node:fs';
-import { isPublicDataset, publicDatasetNames } from '../config/public-datasets.ts';
+import { isPublicDataset, publicDatasetNames, resolvePublicDatasetFiles } from '../config/public-datasets.ts';
 import { shippedDatasets } from '../config/shipped-datasets.ts';
 
 /** Sources of options; by default those of this process. */

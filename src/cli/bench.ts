@@ -7,7 +7,7 @@ import { busyMachineNote, machineUse } from '../bench/busy-machine.ts';
 import { runBench } from '../bench/run-bench.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { postgresAddress, redisAddress } from '../config/normalise-server-addresses.ts';
-import { type BenchConfig } from '../config/bench-config.ts';
+import type { BenchConfig } from '../config/bench-config.ts';
 import { configOptions, flagName } from '../config/flags-from-schema.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
@@ -26,15 +26,12 @@ import { armHelp } from './arm-help.ts';
 import { withInterrupt } from './with-interrupt.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { displayPath, printLines, terminalPage, suggestNextCommand } from './output.ts';
-import { estimateLine, ProgressDisplay } from './progress.ts';
+import { ProgressDisplay } from './progress.ts';
 
 export function declare(command: Command): void {
   command.description('run suites, check their results, and print the tables');
-  const keys = configOptions().map(({ key }) => key);
-  addConfigOptions(
-    command,
-    keys.filter((key) => key !== 'queue'),
-  )
+  const keys = configOptions().flatMap(({ key }) => (key === 'queue' ? [] : [key]));
+  addConfigOptions(command, keys)
     .addHelpText('after', () => armHelp())
     .action(bench);
   withExamples(command, {
@@ -82,8 +79,7 @@ async function runAndReport(
     signal,
     notes: busy === null ? [] : [busy],
     onBegin: (run) => (state.runName = run),
-    ...(display === undefined ? {} : display.hooks),
-    ...(display === undefined ? {} : { onEstimate: (estimate) => display.note(estimateLine(estimate)) }),
+    ...display?.hooks,
   });
   display?.[Symbol.dispose]();
   printResults(runs, config);
@@ -110,8 +106,8 @@ async function runAndReport(
 }
 
 /** @param missed thresholds of `--fail-below` that were not reached */
-export function exitCode(runs: readonly Pick<RunResults, 'checks'>[], missed: readonly string[]): number {
-  if (checksFailed(runs)) return exitCodes.checkFailed;
+export function exitCode(runs: readonly Pick<RunResults, 'checks'>[], missed: readonly string[] = []): number {
+  if (runs.some(({ checks }) => checks.some(({ status }) => status === 'failed'))) return exitCodes.checkFailed;
   return missed.length > 0 ? exitCodes.belowBar : exitCodes.ok;
 }
 
@@ -135,10 +131,6 @@ export async function writeRunReport(
   const closing = json ? process.stderr : process.stdout;
   printLines(['', `report: ${displayPath(join(folder, 'report.html'))}; all tables here: --verbose`], closing);
   return closing;
-}
-
-export function checksFailed(runs: readonly Pick<RunResults, 'checks'>[]): boolean {
-  return runs.some(({ checks }) => checks.some(({ status }) => status === 'failed'));
 }
 
 /** @throws BenchError `bad-option` for lengths of memories that no suite of the run measures; a resumed run keeps its own */

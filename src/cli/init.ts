@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { configFileName, configFileSchema } from '../config/config-file-schema.ts';
+import { z } from 'zod';
+import { benchConfigSchema } from '../config/bench-config.ts';
+import { configOptions } from '../config/flags-from-schema.ts';
+import { configFileName } from '../config/read-options.ts';
 import { writeText } from '../data/write-lines.ts';
 import { shellWord } from '../render/shell-word.ts';
 import { withExamples } from './options.ts';
@@ -66,6 +69,22 @@ export function declare(command: Command): void {
     'init my-bench': 'in another folder',
     bench: 'runs what the configuration says',
   });
+}
+
+/** The JSON schema of the configuration file, for editors: types, limits, defaults and help of all options. */
+function configFileSchema(): object {
+  const schema = z.toJSONSchema(benchConfigSchema, { io: 'output', unrepresentable: 'any' });
+  const described = configOptions().map(({ key, help }) => [
+    key,
+    { ...(schema.properties![key] as object), description: help },
+  ]);
+  return {
+    ...schema,
+    title: configFileName,
+    properties: Object.fromEntries(described),
+    required: [],
+    patternProperties: { [String.raw`^(?:\$schema$|//)`]: { type: 'string' } },
+  };
 }
 
 async function init(folder: string): Promise<void> {

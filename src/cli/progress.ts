@@ -6,10 +6,11 @@ import { printable } from '../render/escape-control-characters.ts';
 import { countText, durationText } from '../render/format-number.ts';
 import type { DownloadProgress } from '../models/hub/download-file.ts';
 
-const phases: Readonly<Record<Exclude<Progress['phase'], 'turns'>, string>> = {
+const phases: Readonly<Record<Progress['phase'], string>> = {
   load: 'loading model, embedder and data',
   'warm-up': 'warming up',
   'self-test': 'testing metrics and parity',
+  turns: 'turns',
   isolation: 'testing isolation',
   checks: 'comparing turns with the data file',
   measure: 'measuring',
@@ -45,9 +46,8 @@ export function turnsText({ done, total }: Progress, elapsedMs: number, startedA
 
 /** A phase by its name, percent and remaining time; `elapsedMs` counts from its beginning. */
 export function phaseText({ phase, done, total }: Progress, elapsedMs: number): string {
-  const name = phase === 'turns' ? 'turns' : phases[phase];
-  if (total <= 1 || done === 0) return name;
-  return `${barText(done, total)} · ${name}${speedText(done, total - done, elapsedMs)}`;
+  if (total <= 1 || done === 0) return phases[phase];
+  return `${barText(done, total)} · ${phases[phase]}${speedText(done, total - done, elapsedMs)}`;
 }
 
 /** A download as percent, speed and remaining time; `elapsedMs` counts from byte `startedAtByte`, where this process began. */
@@ -137,7 +137,8 @@ export class ProgressDisplay implements Disposable {
   }
 
   get hooks() {
-    return { onProgress: this.show, onNote: this.note, onDownload: this.showDownload };
+    const onEstimate = (estimate: RunEstimate): void => this.note(estimateLine(estimate));
+    return { onProgress: this.show, onEstimate, onNote: this.note, onDownload: this.showDownload };
   }
 
   /** Writes a line that stays above the bar. */

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { exitCodes } from '../base/exit-codes.ts';
 import { selectEngine } from '../bench/select-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig, SuiteName } from '../config/bench-config.ts';
@@ -20,7 +19,7 @@ import { QueueReader, type QueuedRun } from '../store/queue/queue-reader.ts';
 import { QueueWriter } from '../store/queue/queue-writer.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
-import { checksFailed, printResults, writeRunReport } from './bench.ts';
+import { exitCode, printResults, writeRunReport } from './bench.ts';
 import { withInterrupt } from './with-interrupt.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { displayPath, printResult } from './output.ts';
@@ -188,7 +187,7 @@ async function mergeRunParts(files: readonly string[], { run, ...flags }: MergeF
   const merged = files.length === 0 ? [await mergeQueuedRun(run, config)] : mergeFiles(files, run, config);
   printResults(merged, config);
   for (const results of merged) await writeRunReport(config, results);
-  process.exitCode = checksFailed(merged) ? exitCodes.checkFailed : exitCodes.ok;
+  process.exitCode = exitCode(merged);
 }
 
 async function mergeQueuedRun(run: string, config: BenchConfig): Promise<RunResults> {

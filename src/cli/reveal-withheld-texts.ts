@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
-import { dataFilePaths } from '../config/resolve-public-dataset-files.ts';
-import { fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
+import { dataFilePaths, fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
 import { beamFiles } from '../data/convert/beam.ts';
 import { datasetSources } from '../data/dataset-source.ts';
 import { readDatasetSource } from '../data/read-dataset.ts';
@@ -58,11 +57,8 @@ export class WithheldTexts {
     const texts = new Map<string, ItemTexts>();
     for (const set of withheld) {
       const path = this.#find(run, set)!;
-      const isPublic = isPublicDataset(set.name);
-      const [source] = datasetSources({
-        dataset: [isPublic ? set.name : path],
-        ...(isPublic ? { dataFile: { [set.name]: path } } : {}),
-      });
+      const dataset = [isPublicDataset(set.name) ? set.name : path];
+      const [source] = datasetSources({ dataset, dataFile: { [set.name]: path } });
       const { users } = await readDatasetSource(source!);
       for (const { itemId, query, answer } of users.flatMap(({ items }) => items)) {
         texts.set(itemId, { query, gold: answer });

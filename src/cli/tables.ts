@@ -29,7 +29,7 @@ import type { RunRecord } from '../store/records/run-record.ts';
 import { groupName } from '../store/run-names.ts';
 import { UserClaimRepository } from '../store/user-claim-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
-import { checksFailed } from './bench.ts';
+import { exitCode } from './bench.ts';
 import { addConfigOptions, refuseUnusedFlags, withExamples } from './options.ts';
 import { openStoredRuns } from './stored-runs.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -96,7 +96,12 @@ async function databaseTables(given: TablesFlags): Promise<number> {
   using database = openStoredRuns(config.db);
   if (perTurn !== undefined) return await listTurns(database, run, perTurn);
   if (check === true || write === true) {
-    const all = reports(database, config.out, resultsOfRuns(database, run));
+    const all = withGroups(
+      resultsOfRuns(database, run).map((results) => {
+        const outcomes = storedOutcomes(database, results.run.id);
+        return { folder: join(config.out, results.run.name), runs: [results], outcomes };
+      }),
+    );
     if (check !== true) {
       return await writeReports(all, ({ folder, runs, outcomes }) => writeReport(folder, runs, outcomes), 'written');
     }
@@ -121,7 +126,7 @@ async function printFigure(runs: readonly RunResults[], arms: string): Promise<n
     throw new BenchError('not-found', message, 'name arms of runs on data that plan a contrast, such as facts-en-2');
   }
   process.stdout.write(pictureFile(await renderFigure(figure)));
-  return checksFailed(runs) ? exitCodes.checkFailed : exitCodes.ok;
+  return exitCode(runs);
 }
 
 /** Prints tables of runs. @returns the exit code, ok for unfinished runs */
@@ -133,7 +138,7 @@ function printTables(runs: readonly RunResults[], table: string | undefined, for
     const lack = lackOfProof(results);
     if (lack !== undefined) printLines([`${results.run.name}: ${lack}`], process.stderr);
   }
-  return checksFailed(runs) ? exitCodes.checkFailed : exitCodes.ok;
+  return exitCode(runs);
 }
 
 /** The results of runs. An unfinished run has those of users whose turns are complete, or prints a message if there are none. */
@@ -177,14 +182,6 @@ function continueHint(run: string): string {
   return `wait for it, or continue it: npx dki-bench bench --resume ${groupName(run)}`;
 }
 
-function reports(database: BenchDatabase, out: string, runs: readonly RunResults[]): ReportContent[] {
-  const own = runs.map((results): ReportContent => {
-    const outcomes = storedOutcomes(database, results.run.id);
-    return { folder: join(out, results.run.name), runs: [results], outcomes };
-  });
-  return runs.length > 1 ? [...own, { folder: join(out, groupName(runs[0]!.run.name)), runs }] : own;
-}
-
 interface ReportContent {
   readonly folder: string;
   readonly runs: readonly RunResults[];
@@ -200,9 +197,12 @@ export function storedReports(path: string): RunResults[] {
 const byAge = (runs: readonly RunResults[]): RunResults[] =>
   runs.toSorted((a, b) => Date.parse(a.run.startedAt) - Date.parse(b.run.startedAt));
 
-/** The report of each folder, and one report of all suites of a run in their parent folder. */
 function drawnReports(folders: readonly string[]): ReportContent[] {
-  const reports = folders.map((folder) => ({ folder, runs: [readReport(folder)] }));
+  return withGroups(folders.map((folder) => ({ folder, runs: [readReport(folder)] })));
+}
+
+/** Adds a report of all suites of a run, in the parent folder of their reports. */
+function withGroups(reports: readonly ReportContent[]): ReportContent[] {
   const groups = [...Map.groupBy(reports, ({ folder }) => dirname(folder))].flatMap(([folder, children]) => {
     const runs = byAge(children.flatMap((child) => child.runs));
     const names = new Set(runs.map(({ run }) => groupName(run.name)));

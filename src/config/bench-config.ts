@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { address, commaSeparated, count, describe, numeric, oneOf, optionalCount, path, requiredPath, runName, text, toBytes, toggle } from './option-schema-builders.ts'; // prettier-ignore
 import { defaultWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
-import { retrieverNames } from './retriever-names.ts';
 
 /** The suites, in the order in which `all` runs them. */
 export const suiteNames = [
@@ -36,6 +35,16 @@ const engineNames = ['llama-cpp', 'llama-server', 'openai'] as const;
 /** Where a model runs: on the CPU, on the first accelerator that is found, or on one with a given interface. */
 export const gpuNames = ['off', 'auto', 'cuda', 'vulkan', 'metal'] as const;
 export type GpuName = (typeof gpuNames)[number];
+
+/** Retrieval strategies that search a user's memories for a query. */
+export const searchingRetrieverNames = ['router', 'tiered', 'salience', 'hinted'] as const;
+
+/** Values of `--retriever`. `given` does not search: it returns the passages that each item of the data lists. */
+export const retrieverNames = [...searchingRetrieverNames, 'given'] as const;
+export type RetrieverName = (typeof retrieverNames)[number];
+
+/** Strategies that also summarise what they retrieve; a prompt may show the summary instead of the memories. */
+export const summarisingRetrieverNames: readonly RetrieverName[] = ['tiered'];
 
 /** How a trace is replayed: at its times, or each turn of a conversation after the last answer and the recorded gap. */
 export const replayNames = ['timestamps', 'think-time'] as const;

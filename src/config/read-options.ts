@@ -6,8 +6,10 @@ import { readToEnd } from '../base/read-remove-rename-files.ts';
 import { engineKeyVariable, judgeKeyVariable } from './api-key.ts';
 import { benchConfigSchema } from './bench-config.ts';
 import { cacheVariable } from './cache-folder.ts';
-import { configFileName } from './config-file-schema.ts';
 import { flagName, optionDescription } from './flags-from-schema.ts';
+
+/** Optional file in the working folder that holds options. */
+export const configFileName = 'dki-bench.config.json';
 
 const VARIABLE_PREFIX = 'DKI_BENCH_';
 /** Variables with the same prefix that other modules read. */

@@ -47,6 +47,6 @@ export function publicDatasets() {
   return publicDatasetNames.map((name) => {
     const file = fetchedFile(name);
     const ships = false as const;
-    return { name, ships, ...publicDatasetOrigins[name], fetched: existsSync(file) ? file : null };
+    return { name, ships, ...publicDatasetOrigins[name], texts: 'withheld', fetched: existsSync(file) ? file : null };
   });
 }

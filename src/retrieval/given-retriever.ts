@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import { type RetrieverName, searchingRetrieverNames } from '../config/retriever-names.ts';
+import { type RetrieverName, searchingRetrieverNames } from '../config/bench-config.ts';
 import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from './retriever.ts';
 import { isEmptyQuery, retrieveNothing } from './retriever.ts';
 

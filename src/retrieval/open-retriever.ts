@@ -1,4 +1,4 @@
-import type { RetrieverName } from '../config/retriever-names.ts';
+import type { RetrieverName } from '../config/bench-config.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import type { Engine } from '../engine/engine.ts';
 import { MemoryRouter, RouterRetriever } from './similarity/memory-router.ts';

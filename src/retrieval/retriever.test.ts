@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { retrieverNames } from '../config/retriever-names.ts';
+import { retrieverNames } from '../config/bench-config.ts';
 import { readPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from './open-retriever.ts';
 import type { NewMemory, RetrieveOptions, Retriever } from './retriever.ts';

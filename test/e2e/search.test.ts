@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { searchingRetrieverNames } from '../../src/config/retriever-names.ts';
+import { searchingRetrieverNames } from '../../src/config/bench-config.ts';
 import { textWidth } from '../../src/render/wrap-text.ts';
 import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';

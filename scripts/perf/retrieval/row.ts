@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import type { RetrieverName } from '../../../src/config/retriever-names.ts';
+import type { RetrieverName } from '../../../src/config/bench-config.ts';
 import { EmbeddingService } from '../../../src/models/embedding/embedding-service.ts';
 import { readPreRetrievalConfig } from '../../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../../src/retrieval/open-retriever.ts';

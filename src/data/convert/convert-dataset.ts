@@ -66,8 +66,8 @@ function defaultHeader(from: SourceFormat, name: string, language: Language): Re
   // Users' own questions mostly go to models that answer in sentences.
   if (!isPublicDataset(from)) return { ...header, primaryMetric: 'contains' };
   const { primaryMetric, note } = publicDatasetFormats[from];
-  const { licence, texts } = publicDatasetOrigins[from];
-  return { ...header, primaryMetric, licence, texts, note };
+  // The texts of a public data set may not be passed on: reports hold hashes instead.
+  return { ...header, primaryMetric, licence: publicDatasetOrigins[from].licence, texts: 'withheld', note };
 }
 
 /**

@@ -1,5 +1,4 @@
-import { type BenchConfig, benchConfigSchema, type SuiteName } from '../../config/bench-config.ts';
-import type { RetrieverName } from '../../config/retriever-names.ts';
+import { type BenchConfig, benchConfigSchema, type RetrieverName, type SuiteName } from '../../config/bench-config.ts';
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';

@@ -1,5 +1,4 @@
-import type { BenchConfig } from '../../../config/bench-config.ts';
-import { searchingRetrieverNames } from '../../../config/retriever-names.ts';
+import { type BenchConfig, searchingRetrieverNames } from '../../../config/bench-config.ts';
 import { type SalienceWeights, writeSalienceWeights } from '../../../config/salience-weights.ts';
 import type { DatasetItem } from '../../../data/dataset.ts';
 import { drawRepeatedMentions } from '../../../data/generators/repeated-mentions.ts';

@@ -1,6 +1,5 @@
-import type { BenchConfig } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import { summarisingRetrieverNames } from '../../../config/retriever-names.ts';
+import { type BenchConfig, summarisingRetrieverNames } from '../../../config/bench-config.ts';
 import type { EngineInspection } from '../../../engine/engine-adapter.ts';
 import type { ArmNotRun } from '../../../store/records/run-description.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';

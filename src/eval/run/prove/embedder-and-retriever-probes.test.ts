@@ -7,7 +7,7 @@ import { TransformersEmbedder } from '../../../models/embedding/transformers-emb
 import type { CheckInput } from '../../analysis/checks/check.ts';
 import { decideChecks } from '../../analysis/checks/decide-checks.ts';
 import { probeEmbedder, probeRetriever } from './embedder-and-retriever-probes.ts';
-import { type RetrieverName, retrieverNames } from '../../../config/retriever-names.ts';
+import { type RetrieverName, retrieverNames } from '../../../config/bench-config.ts';
 import { readPreRetrievalConfig } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../../retrieval/open-retriever.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
