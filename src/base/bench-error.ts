@@ -93,6 +93,11 @@ export function unknownNameError(what: string, name: string, known: readonly str
   return new BenchError('not-found', `${what} "${name}"${didYouMean(name, known)}`, hint);
 }
 
+/** An error about a name that is none of the known ones. @param what such as `--shape: unknown shape` */
+export function unknownOptionError(what: string, name: string, known: readonly string[]): BenchError {
+  return new BenchError('bad-option', `${what} "${name}"${didYouMean(name, known)}`, `known: ${known.join(', ')}`);
+}
+
 const MAX_CHARACTERS = 60;
 
 /** Formats a value for an error message, cut after 60 characters. */

@@ -24,7 +24,7 @@ import { addConfigOptions, type Flags, type JsonFlag, subcommand, wholeNumber, w
 import { displayPath, printLines, printResult, printResultTables, terminalPage } from './output.ts';
 import { findGenerator } from '../data/generators/generator-registry.ts';
 import { rulerData, rulerTasks } from '../data/generators/ruler.ts';
-import { BenchError, didYouMean } from '../base/bench-error.ts';
+import { BenchError, unknownOptionError } from '../base/bench-error.ts';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { datasetOffer, fetchDataset, type FetchedDataset } from '../data/fetch-dataset.ts';
@@ -134,10 +134,8 @@ async function makeData(name: string, made: MakeFlags): Promise<void> {
 
 /** @throws BenchError `bad-option` for options of ruler with another set */
 async function rulerChoice(name: string, tasks: string | undefined, config: BenchConfig): Promise<RulerChoice> {
-  const isGiven = (option: 'lengths' | 'dataset'): boolean => config.given.includes(option);
-  const given = ['tasks', 'lengths', 'dataset'].find((option) =>
-    option === 'tasks' ? tasks !== undefined : config.given.includes(option),
-  );
+  const isGiven = (option: string): boolean => config.given.includes(option);
+  const given = tasks === undefined ? ['lengths', 'dataset'].find(isGiven) : 'tasks';
   if (name !== rulerData.name && given !== undefined) {
     throw new BenchError('bad-option', `--${given}: is an option of ruler, not of ${name}`, 'leave it out');
   }
@@ -155,11 +153,8 @@ async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Prom
   for (const source of datasetSources(config)) {
     const shown = isPublicDataset(source.place) ? source : fileSource(displayPath(source.place));
     verifications.push(await verifySource(shown));
-    const notes = source.brought()?.notes ?? [];
-    printLines(
-      notes.map((note) => `note: ${note}`),
-      process.stderr,
-    );
+    const notes = source.brought()?.notes.map((note) => `note: ${note}`);
+    printLines(notes ?? [], process.stderr);
   }
   process.stdout.write(
     json === true
@@ -195,10 +190,7 @@ async function withContextWindow<T>(config: BenchConfig, use: (window: ContextWi
 }
 
 async function fetchData(name: string, { address, yes, json }: FetchFlags): Promise<void> {
-  if (!isPublicDataset(name)) {
-    const message = `unknown public data set "${name}"${didYouMean(name, publicDatasetNames)}`;
-    throw new BenchError('bad-option', message, `known: ${publicDatasetNames.join(', ')}`);
-  }
+  if (!isPublicDataset(name)) throw unknownOptionError('unknown public data set', name, publicDatasetNames);
   const offer = datasetOffer(name, address);
   const { licence, path, isFetched } = offer;
   if (!isFetched) {

@@ -1,9 +1,10 @@
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { availableParallelism, freemem, tmpdir } from 'node:os';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { availableParallelism, freemem } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError, catchBenchError } from '../base/bench-error.ts';
 import { diskErrorHint } from '../base/disk-error-hint.ts';
+import { TemporaryFolder } from '../base/temporary-folder.ts';
 import { openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
@@ -57,14 +58,10 @@ function reports({ out }: BenchConfig): Finding {
 }
 
 function database(): Finding {
-  const folder = mkdtempSync(join(tmpdir(), 'dki-doctor-'));
-  try {
-    using opened = openDatabase({ path: join(folder, 'doctor.sqlite') });
-    const runs = new RunRepository(opened).list().length;
-    return works(`better-sqlite3 made a database with ${runs} runs`);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = new TemporaryFolder();
+  using opened = openDatabase({ path: join(folder.path, 'doctor.sqlite') });
+  const runs = new RunRepository(opened).list().length;
+  return works(`better-sqlite3 made a database with ${runs} runs`);
 }
 
 function vectors(): Finding {

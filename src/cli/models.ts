@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { BenchError, catchBenchError, didYouMean } from '../base/bench-error.ts';
+import { BenchError, catchBenchError, unknownOptionError } from '../base/bench-error.ts';
 import { selectEngine } from '../bench/select-engine.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts';
 import { fetchEmbedder } from '../models/embedding/fetch-embedder.ts';
@@ -76,16 +76,12 @@ function registryRow(entry: ModelEntry) {
     embedder: entry.kind === 'embedder' ? null : entry.embedder,
     /** The page with measurements of a language model; null for an embedder. */
     measured: entry.kind === 'embedder' ? null : entry.measured,
-    ...unknownFacts,
+    // From the file of a language model; null for an embedder, and if the file is not on this machine.
+    parameters: null as number | null,
+    windowTokens: null as number | null,
+    weights: null as NonNullable<EngineInspection['weights']> | null,
   };
 }
-
-/** Facts from the file of a language model; null for an embedder, and if the file is not on this machine. */
-const unknownFacts = {
-  parameters: null as number | null,
-  windowTokens: null as number | null,
-  weights: null as NonNullable<EngineInspection['weights']> | null,
-};
 
 /** Adds the facts from the file of a language model that is on this machine. */
 async function withFileFacts(row: ModelRow, engines: EngineOpener): Promise<ModelRow> {
@@ -163,5 +159,5 @@ function registryEntry(name: string): ModelEntry {
   const entry = modelRegistry.find((known) => known.name === name);
   if (entry !== undefined) return entry;
   const known = modelRegistry.map((other) => other.name);
-  throw new BenchError('bad-option', `unknown model "${name}"${didYouMean(name, known)}`, `known: ${known.join(', ')}`);
+  throw unknownOptionError('unknown model', name, known);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { BenchError, didYouMean, formatValue } from '../base/bench-error.ts';
+import { BenchError, didYouMean, formatValue, unknownOptionError } from '../base/bench-error.ts';
 import { readToEnd } from '../base/read-remove-rename-files.ts';
 import { engineKeyVariable, judgeKeyVariable } from './api-key.ts';
 import { benchConfigSchema } from './bench-config.ts';
@@ -99,9 +99,11 @@ function fromEnvironment(environment: Environment): GivenOptions {
 function badValue(issue: z.core.$ZodIssue, given: GivenOptions): BenchError {
   if (issue.code === 'unrecognized_keys') {
     const [key] = issue.keys as [string];
-    const known = Object.keys(benchConfigSchema.shape);
-    const message = `${given.get(key)?.name ?? key}: unknown option "${key}"${didYouMean(key, known)}`;
-    return new BenchError('bad-option', message, `known: ${known.join(', ')}`);
+    return unknownOptionError(
+      `${given.get(key)?.name ?? key}: unknown option`,
+      key,
+      Object.keys(benchConfigSchema.shape),
+    );
   }
   const [key, index] = issue.path;
   const { value, name } = given.get(String(key))!;

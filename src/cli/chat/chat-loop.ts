@@ -94,13 +94,10 @@ type ChatLine =
 
 const commands: Readonly<Record<string, ChatCommand>> = {
   '/remember': { argument: 'TEXT', help: 'add a memory; /remember --preference TEXT: a preference', run: remember },
-  '/memories': { help: 'list the memories', run: (session, _, page) => memoryList(session, page) },
+  '/memories': { help: 'list the memories', run: memoryList },
   '/forget': { argument: 'ID', help: 'delete a memory, its KV, and the turns that used or repeat it', run: forget },
   '/arm': { argument: '[NAME]', help: 'show the arm that answers, or change it', run: switchArm },
-  '/prompt': {
-    help: 'show the last turn, with the prompt as the model got it',
-    run: (session, _, page) => lastTurn(session, page),
-  },
+  '/prompt': { help: 'show the last turn, with the prompt as the model got it', run: lastTurn },
   '/help': { help: 'show this list', run: help },
 };
 
@@ -148,7 +145,7 @@ async function switchArm(session: ChatSession, name: string): Promise<string> {
   return `now ${session.arm}\n`;
 }
 
-async function memoryList(session: ChatSession, page: Terminal): Promise<string> {
+async function memoryList(session: ChatSession, _argument: string, page: Terminal): Promise<string> {
   const stored = (await session.memories()).list();
   if (stored.length === 0) return 'no memories yet; add one: /remember TEXT\n';
   const columns = Math.max(...stored.map(({ memoryId }) => textWidth(printable(memoryId)))) + 2;
@@ -159,7 +156,7 @@ async function memoryList(session: ChatSession, page: Terminal): Promise<string>
   return lines.map((line) => `${line}\n`).join('');
 }
 
-async function lastTurn(session: ChatSession, page: Terminal): Promise<string> {
+async function lastTurn(session: ChatSession, _argument: string, page: Terminal): Promise<string> {
   const turn = await session.lastTurn();
   return turn === undefined ? 'there is no turn to show\n' : printTurn('chat', turn, page, { unjudged: true });
 }

@@ -11,9 +11,12 @@ import { openRunDatabase } from '../../eval/run/open-run-resources.ts';
 import { systemParts } from '../../eval/run/system-parts-from-options.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { withTurnState } from '../../eval/run/observe/likelihood-scorer.ts';
-import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
-import type { DisplayTurn } from '../../viewer/turn-scores-for-display.ts';
+import { firstDifference, hashIds, likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
+import { retrievedMemories } from '../../eval/run/observe/write-turns.ts';
+import { promptFacts } from '../../eval/analysis/prompt-token-and-memory-counts.ts';
+import { type DisplayTurn, turnForDisplay } from '../../viewer/turn-scores-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
+import { scores } from '../../store/records/turn-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { memoriesForArm } from '../../systems/memories-for-arm.ts';
 import {
@@ -27,7 +30,6 @@ import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { WHOLE_PROMPT } from '../../systems/prefill/cached-text-prefill.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { chatArm } from '../arm-help.ts';
-import { type ChatTurn, chatTurnForDisplay } from './chat-turn-for-display.ts';
 import { chatSessionId, UserMemories } from './user-memories.ts';
 
 export interface ChatSetup {
@@ -35,6 +37,15 @@ export interface ChatSetup {
   readonly userId: string;
   /** Name of the conversation to start or continue. Default: a new one. */
   readonly conversation?: string;
+}
+
+interface ChatTurn {
+  readonly userId: string;
+  readonly arm: string;
+  /** From 0. */
+  readonly number: number;
+  readonly response: ChatResponse;
+  readonly memories: number;
 }
 
 /** A chat of one user with one arm at a time. The memories of the user persist between chats. */
@@ -245,4 +256,75 @@ async function requireCalibration(
 
 async function closeAll(closers: readonly (() => unknown)[]): Promise<void> {
   for (const close of closers.toReversed()) await close();
+}
+
+const noScores = scores.parse({
+  ...Object.fromEntries(Object.keys(scores.unwrap().shape).map((name) => [name, null])),
+  own: {},
+  passedStages: [],
+});
+
+/**
+ * Converts a turn of a chat to the form in which the inspector shows turns of a run. It is not stored, since stored turns count in
+ * the tables of a run. Fields that need a data set or other arms are null.
+ * @param nextTokens the likeliest tokens at the beginning of the answer
+ */
+function chatTurnForDisplay(
+  { userId, arm, number, response, memories }: ChatTurn,
+  nextTokens: TurnObservation['nextTokens'],
+): DisplayTurn {
+  const { promptInfo, timings, tokens, trace } = response;
+  const injected = promptInfo.segments.filter(({ origin }) => origin === 'injected');
+  const promptIds = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
+  return turnForDisplay(
+    {
+      state: 'answered',
+      itemId: `chat-${number + 1}`,
+      userId,
+      arm,
+      repeat: 0,
+      turn: number,
+      position: 0,
+      item: {
+        query: promptInfo.originalQuery,
+        gold: null,
+        acceptedAnswers: [],
+        relation: null,
+        answerPrefix: null,
+        category: 'chat',
+        phrasing: '',
+        userKind: '',
+        language: 'en',
+        memories,
+        evidence: 0,
+        evidencePlace: null,
+        condition: null,
+      },
+      given: { retrieved: retrievedMemories(response, []), retrieval: trace.retrieval },
+      prompt: promptInfo,
+      facts: promptFacts(promptInfo, trace.retrieved.length),
+      prefill: trace.prefill,
+      account: trace.account,
+      answer: trace.answer,
+      timings,
+      tokens,
+      observed: {
+        injectableMemories: injected.filter(({ memoryId }) => memoryId !== undefined).length,
+        injectableTokens: injected.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
+        sequenceSha256: hashIds(trace.sessionTokens),
+        sequenceTokens: trace.sessionTokens.length,
+        firstForeignToken: firstDifference(promptIds, trace.sessionTokens),
+        goldLogProbability: null,
+        goldTokens: [],
+        parity: null,
+        freeLogProbability: null,
+        agreement: null,
+        goldKl: null,
+        closed: false,
+        nextTokens,
+      },
+      scores: noScores,
+    },
+    'a chat has no right answer to compare with',
+  );
 }

@@ -1,4 +1,4 @@
-import { BenchError, didYouMean, nearestName } from '../../base/bench-error.ts';
+import { BenchError, didYouMean, nearestName, unknownOptionError } from '../../base/bench-error.ts';
 
 export const memoryFields = {
   memory_id: 'text',
@@ -75,10 +75,7 @@ export class ColumnMapping {
         throw new BenchError('bad-option', message, 'such as --map answer=gold,user=speaker');
       }
       const field = byPlainName.get(plain(name));
-      if (field === undefined) {
-        const message = `--map: unknown field "${name}"${didYouMean(name, knownFields)}`;
-        throw new BenchError('bad-option', message, `known: ${knownFields.join(', ')}`);
-      }
+      if (field === undefined) throw unknownOptionError('--map: unknown field', name, knownFields);
       if (this.#mapped.has(column) || [...this.#mapped.values()].includes(field)) {
         throw new BenchError(
           'bad-option',

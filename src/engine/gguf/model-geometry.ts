@@ -1,4 +1,4 @@
-import { BenchError, didYouMean } from '../../base/bench-error.ts';
+import { BenchError, unknownOptionError } from '../../base/bench-error.ts';
 import { readModelHeader } from './model-header.ts';
 import { type ModelShape, modelShapes } from './random-model/model-shapes.ts';
 
@@ -34,10 +34,7 @@ export const shapeNames: readonly string[] = Object.keys(shapes);
 /** The geometry of a named shape. @throws BenchError `bad-option` for an unknown one */
 export function shapeGeometry(name: string): ModelGeometry {
   const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
-  if (shape === undefined) {
-    const message = `--shape: unknown shape "${name}"${didYouMean(name, shapeNames)}`;
-    throw new BenchError('bad-option', message, `known: ${shapeNames.join(', ')}`);
-  }
+  if (shape === undefined) throw unknownOptionError('--shape: unknown shape', name, shapeNames);
   const { layers, embeddingDimension, feedForwardDimension, heads, kvHeads, headDimension } = shape;
   const attention = 2 * embeddingDimension * (heads + kvHeads) * headDimension;
   const perLayer = attention + 3 * embeddingDimension * feedForwardDimension;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { randomModelPrefix } from '../../../config/bench-config.ts';
-import { BenchError, didYouMean } from '../../../base/bench-error.ts';
+import { BenchError, didYouMean, unknownOptionError } from '../../../base/bench-error.ts';
 import { diskErrorHint } from '../../../base/disk-error-hint.ts';
 import { bytesOfNumbers } from '../tensor-types.ts';
 import {
@@ -89,10 +89,8 @@ function withType(shapeName: ModelShapeName, typeName: string | undefined): Mode
   const shape: ModelShape = modelShapes[shapeName];
   if (typeName === undefined) return shape;
   const known = Object.keys(FILE_TYPE).map((type) => type.toLowerCase());
-  const hint = `known: ${known.join(', ')}`;
   const weights = Object.keys(FILE_TYPE).find((type): type is GgufTensorType => type.toLowerCase() === typeName);
-  if (weights === undefined)
-    throw new BenchError('bad-option', `unknown type of weights "${typeName}"${didYouMean(typeName, known)}`, hint);
+  if (weights === undefined) throw unknownOptionError('unknown type of weights', typeName, known);
   const rows = [shape.embeddingDimension, shape.feedForwardDimension, shape.heads * shape.headDimension];
   const broken = rows.find((numbers) => bytesOfNumbers(TENSOR_TYPE[weights], numbers) === undefined);
   if (broken === undefined) return { ...shape, weights };

@@ -1,4 +1,4 @@
-import { BenchError } from '../../../base/bench-error.ts';
+import { BenchError, catchBenchError } from '../../../base/bench-error.ts';
 import { detectLanguage } from '../../../base/language.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
@@ -39,14 +39,12 @@ export async function requireFittingQueries(
     for (const item of long) {
       const answerPrefix = chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, item);
       const alone = { query: item.query, systemPrompt: '', memories: [], history: [], answerPrefix };
-      try {
-        await buildPrompt(alone, { ...rules, windowTokens }, tokenizer, form);
-      } catch (error) {
-        if (!(error instanceof BenchError) || error.code !== 'context-overflow') throw error;
-        const place = parts.map(({ places }) => places?.get(item.itemId)).find((found) => found !== undefined);
-        const named = `${place === undefined ? '' : `${place}: `}item ${JSON.stringify(item.itemId)}`;
-        throw new BenchError(error.code, `${named}: ${error.message}`, error.hint, error);
-      }
+      const built = await catchBenchError(buildPrompt(alone, { ...rules, windowTokens }, tokenizer, form));
+      if (!(built instanceof BenchError)) continue;
+      if (built.code !== 'context-overflow') throw built;
+      const place = parts.map(({ places }) => places?.get(item.itemId)).find((found) => found !== undefined);
+      const named = `${place === undefined ? '' : `${place}: `}item ${JSON.stringify(item.itemId)}`;
+      throw new BenchError(built.code, `${named}: ${built.message}`, built.hint, built);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type BenchConfig, randomModelPrefix } from '../../../config/bench-config.ts';
-import { BenchError } from '../../../base/bench-error.ts';
+import { BenchError, catchBenchError } from '../../../base/bench-error.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
 import { fetchRegisteredModel } from '../../../models/fetch-registered-model.ts';
 import { cacheState } from '../../../models/model-file-cache.ts';
@@ -46,10 +46,6 @@ export async function registryEntry(model: string, engines: EngineOpener): Promi
 
 /** False for a model that cannot be read: opening it then says why. */
 async function hasChatTemplate(model: string, engines: EngineOpener): Promise<boolean> {
-  try {
-    return (await engines.inspect(model)).model.chatTemplate !== null;
-  } catch (error) {
-    if (error instanceof BenchError) return false;
-    throw error;
-  }
+  const inspection = await catchBenchError(engines.inspect(model));
+  return !(inspection instanceof BenchError) && inspection.model.chatTemplate !== null;
 }

@@ -102,8 +102,6 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
 export function cheapestItem(users: readonly DatasetUser[]) {
   return users
     .flatMap((owner, user) => owner.items.map((item) => ({ user, item, size: memoryCharacters(owner, item) })))
-    .reduce<{ user: number; item: DatasetItem; size: number } | undefined>(
-      (cheapest, one) => (cheapest === undefined || one.size < cheapest.size ? one : cheapest),
-      undefined,
-    );
+    .sort((a, b) => a.size - b.size)
+    .at(0);
 }

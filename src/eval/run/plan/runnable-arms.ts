@@ -1,4 +1,4 @@
-import { BenchError } from '../../../base/bench-error.ts';
+import { BenchError, catchBenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, summarisingRetrieverNames } from '../../../config/bench-config.ts';
 import type { EngineInspection } from '../../../engine/engine-adapter.ts';
 import type { ArmNotRun } from '../../../store/records/run-description.ts';
@@ -26,13 +26,7 @@ type ArmOptions = TemplateOption & Pick<BenchConfig, 'retriever' | 'externalKv'>
 
 /** The reason why an engine with this model cannot run an arm, in one line; undefined if it can. */
 export function armObstacle(
-  {
-    traits,
-    template,
-    requires,
-    gated,
-    readsSummary,
-  }: Pick<Arm, 'traits' | 'template' | 'requires' | 'gated' | 'readsSummary'>,
+  { traits, template, requires, gated, readsSummary }: Omit<Arm, 'open'>,
   { model, missing }: EngineInspection,
   config: ArmOptions,
 ): string | undefined {
@@ -63,15 +57,11 @@ export async function armsWithWorkingTemplate(
   usesSuiteArms: boolean,
 ): Promise<{ readonly arms: readonly Arm[]; readonly notRun: readonly ArmNotRun[] }> {
   const isChat = (arm: Arm): boolean => (arm.template ?? template) === 'chat';
-  if (!arms.some(isChat)) return { arms, notRun: [] };
-  try {
-    await openPromptForm('chat', engine);
-    return { arms, notRun: [] };
-  } catch (error) {
-    if (!(error instanceof BenchError) || !usesSuiteArms || template === 'chat') throw error;
-    const notRun = arms.filter(isChat).map(({ traits }) => ({ arm: traits.name, why: error.message }));
-    return { arms: arms.filter((arm) => !isChat(arm)), notRun };
-  }
+  const form = arms.some(isChat) ? await catchBenchError(openPromptForm('chat', engine)) : undefined;
+  if (!(form instanceof BenchError)) return { arms, notRun: [] };
+  if (!usesSuiteArms || template === 'chat') throw form;
+  const notRun = arms.filter(isChat).map(({ traits }) => ({ arm: traits.name, why: form.message }));
+  return { arms: arms.filter((arm) => !isChat(arm)), notRun };
 }
 
 /** The arms that can run. @param usesSuiteArms leaves the others out, with reasons @throws BenchError `bad-model` */

@@ -18,7 +18,7 @@ import { runSelfTests } from '../prove/run-self-tests.ts';
 import { selfTestStore } from '../prove/self-test-store.ts';
 import type { Suite } from '../suite.ts';
 import { runClaimedWork } from '../workers/run-claimed-work.ts';
-import { BenchError } from '../../../base/bench-error.ts';
+import { BenchError, catchBenchError } from '../../../base/bench-error.ts';
 import { fixedOptions } from '../plan/option-resume-rules.ts';
 import { resumedConfig } from '../plan/resume-run.ts';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -127,12 +127,10 @@ const BEAT_MS = 5000;
 /** Consecutive unexplained failures that stop a worker: its engine may be faulty. */
 const MAX_FAILURES = 2;
 
-interface QueueMember {
-  readonly writer: QueueWriter;
-  readonly planned: PlannedRun;
+interface QueueMember extends Pick<QueueWork, 'writer' | 'planned'> {
   readonly worker: string;
   readonly signal: AbortSignal;
-  readonly onNote?: ((note: string) => void) | undefined;
+  readonly onNote: BenchHooks['onNote'] | undefined;
 }
 
 /** Claims units of a queue in PostgreSQL. A unit's rows stay in the worker's database until the queue has its results. */
@@ -285,10 +283,4 @@ function unitName(unit: Unit): string {
 }
 
 /** Ignores that the queue is unreachable: it notices by itself that the worker is silent. */
-async function ignoreUnreachable(call: Promise<void>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!(error instanceof BenchError)) throw error;
-  }
-}
+const ignoreUnreachable = (call: Promise<void>) => catchBenchError(call);
