@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address, commaSeparated, count, describe, numeric, oneOf, optionalCount, path, requiredPath, runName, text, toBytes, toggle } from './option-schema-builders.ts'; // prettier-ignore
+import { address, commaSeparated, count, list, numberFrom, numeric, oneOf, option, path, runName, text, toBytes, toggle } from './option-schema-builders.ts'; // prettier-ignore
 import { defaultWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
 
 /** The suites, in the order in which `all` runs them. */
@@ -86,34 +86,29 @@ export const randomModelPrefix = 'random:';
 export const DEFAULT_TOP_K = 5;
 
 const questions = {
-  suite: describe(z.preprocess(commaSeparated, z.array(z.enum([...suiteNames, 'all'])).min(1)), {
+  suite: option(z.preprocess(commaSeparated, z.array(z.enum([...suiteNames, 'all'])).min(1)), {
     value: '<names>',
     help: `suites to run, comma-separated, or "all" (all but ${suitesByNameOnly.join(', ')})`,
     allowed: 'comma-separated names',
     names: { kind: 'suite', known: [...suiteNames, 'all'] },
   }).default(['main']),
-  arms: describe(z.preprocess(commaSeparated, z.array(z.string()).min(1)), {
-    value: '<names>',
-    help: 'arms to run, comma-separated',
-    preset: 'all of the suite',
-    allowed: 'comma-separated names',
-  }).exactOptional(),
-  dataset: describe(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]), {
+  arms: list('names', 'arms to run, comma-separated', 'all of the suite'),
+  dataset: option(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]), {
     value: '<names|files>',
     help:
       'data sets to run, comma-separated: shipped ones by name, public ones by name (locomo, musique-s, 2wiki, hotpotqa, longmemeval,' +
       ' beam, multi-turn; fetched, or given by --data-file), or files; each user is scored in their own language',
     allowed: 'comma-separated names or files',
   }).default('recall-en,recall-zh'),
-  dataFile: describe(z.union([z.string().min(1), z.record(z.string(), z.string().min(1))]), {
+  dataFile: option(z.union([z.string().min(1), z.record(z.string(), z.string().min(1))]), {
     value: '<files>',
     help: 'file of a public data set, as published; for several sets NAME=FILE, comma-separated',
     preset: 'data/NAME.json in the cache folder',
     allowed: 'a path, or NAME=FILE, comma-separated',
-  }).exactOptional(),
+  }),
   errata: path('<file>', 'published audit of --dataset locomo, JSON: corrects answers and citations, drops questions'),
-  limit: optionalCount(1, 'approximate number of questions; whole users are drawn by the seed', "the suite's"),
-  users: optionalCount(
+  limit: count(1, 'approximate number of questions; whole users are drawn by the seed', "the suite's"),
+  users: count(
     1,
     'users to draw; --limit is divided among them',
     'as many as --limit fills, at least 10 from --limit 20 on',
@@ -121,14 +116,14 @@ const questions = {
   repeats: count(1, 'times that each question is asked').default(1),
   seed: count(0, 'seed of all random draws').default(7),
   sessions: count(1, 'turns that suite serving answers concurrently').default(2),
-  lengths: describe(z.preprocess(commaSeparated, z.array(numeric(z.number().int().min(1))).min(1)), {
+  lengths: option(z.preprocess(commaSeparated, z.array(numeric(z.number().int().min(1))).min(1)), {
     value: '<tokens>',
     help:
       'tokens of memories in suite length and in data make ruler, comma-separated; the suite leaves out those beyond the' +
       ' window of the model',
     allowed: 'whole numbers from 1, comma-separated',
   }).default([256, 1024, 2048, 4096, 8192]),
-  recurrence: describe(numeric(z.number().min(0).max(1)), {
+  recurrence: option(numeric(z.number().min(0).max(1)), {
     value: '<share>',
     help: 'share of follow-up turns that repeat a question, in suite serving',
     allowed: 'a share from 0 to 1',
@@ -145,7 +140,7 @@ const questions = {
     replayNames,
     'when a turn of --trace is sent: at its time, or after the last answer of its conversation and the recorded gap',
     'timestamps',
-  ).exactOptional(),
+  ),
 };
 
 const modelAndEngine = {
@@ -160,7 +155,7 @@ const modelAndEngine = {
     'address of a server that has the model loaded; --model then gives its name on the server, or its file',
     'none',
   ),
-  allowRemote: toggle('allow --engine-url on another machine, which then receives what users said').exactOptional(),
+  allowRemote: toggle('allow --engine-url on another machine, which then receives what users said'),
   engineModel: text('<name>', 'name of the model on an OpenAI-compatible server', 'the only one'),
   slotsFolder: path(
     '<dir>',
@@ -173,17 +168,17 @@ const modelAndEngine = {
     'embedding model: a folder with ONNX weights, a name (embed-en-zh, minilm), or hf:org/repo (fetched)',
     "the model's",
   ),
-  contextTokens: optionalCount(1, 'size of the context window', "the model's", '<tokens>'),
-  threads: optionalCount(1, 'threads of the model, at most one per core', 'by the machine'),
-  workers: describe(z.union([z.literal('auto'), numeric(z.number().int().min(1))]), {
+  contextTokens: count(1, 'size of the context window', "the model's", '<tokens>'),
+  threads: count(1, 'threads of the model, at most one per core', 'by the machine'),
+  workers: option(z.union([z.literal('auto'), numeric(z.number().int().min(1))]), {
     value: '<n>',
     help:
       'worker processes, each with its own model and its share of the cores; auto: one per core, at most 4. Times are then' +
       ' measured under load; suites that measure times (latency, length, reuse, scaling, serving, storage) use one worker',
     allowed: 'a whole number, 1 or more, or auto',
     preset: '1',
-  }).exactOptional(),
-  shard: describe(
+  }),
+  shard: option(
     z.string().refine((given) => {
       const [, index, of] = /^([1-9]\d{0,5})\/([1-9]\d{0,5})$/.exec(given) ?? [];
       return Number(index) <= Number(of);
@@ -194,9 +189,9 @@ const modelAndEngine = {
       allowed: 'i/n, i from 1 to n',
       preset: 'all users',
     },
-  ).exactOptional(),
+  ),
   gpu: oneOf('gpu', gpuNames, 'where the model runs: on the CPU (off), or on an accelerator').default('off'),
-  gpuLayers: describe(z.union([z.literal('max'), numeric(z.number().int().min(0))]), {
+  gpuLayers: option(z.union([z.literal('max'), numeric(z.number().int().min(0))]), {
     value: '<n>',
     help: 'number of layers to run on the accelerator, including the output layer',
     allowed: 'a whole number, 0 or more, or max',
@@ -209,19 +204,19 @@ const modelAndEngine = {
 };
 
 const prompt = {
-  systemPrompt: describe(z.string(), {
+  systemPrompt: option(z.string(), {
     value: '<text>',
     help: 'instruction of the system message; "" for none',
     allowed: 'a text',
     preset: "the model's, in the user's language",
-  }).exactOptional(),
+  }),
   answerPrefix: text(
     '<text>',
     'text that every answer is forced to begin with; "item": the prefix that the question defines; "none": no prefix',
     "the model's",
     'none, item, or a text',
   ),
-  labels: oneOf('labels', ['index', 'bullet'], 'label of a memory line: [1] or -', "the model's").exactOptional(),
+  labels: oneOf('labels', ['index', 'bullet'], 'label of a memory line: [1] or -', "the model's"),
   placement: oneOf('placement', ['chronological', 'rank', 'rank-last'], 'order of the memories in the prompt').default(
     'chronological',
   ),
@@ -230,9 +225,9 @@ const prompt = {
     ['plain', 'chat'],
     "form of the prompt: the bench's own, or the model's chat template",
     "the model's",
-  ).exactOptional(),
-  reserve: optionalCount(1, 'tokens reserved for the answer', '512, at most a quarter of the window', '<tokens>'),
-  historyTurns: optionalCount(0, 'maximum number of earlier turns in a prompt', 'as many as fit'),
+  ),
+  reserve: count(1, 'tokens reserved for the answer', '512, at most a quarter of the window', '<tokens>'),
+  historyTurns: count(0, 'maximum number of earlier turns in a prompt', 'as many as fit'),
 };
 
 const retrieval = {
@@ -247,14 +242,14 @@ const retrieval = {
     'a SQLite file, searched by FAISS',
   ),
   coldIndex: oneOf('index', coldIndexNames, 'vector index of --cold: exact, or approximate').default('ivfflat'),
-  retrievalTokens: optionalCount(0, 'token budget of --retriever salience', '1500'),
-  halfLife: describe(numeric(z.number().positive()), {
+  retrievalTokens: count(0, 'token budget of --retriever salience', '1500'),
+  halfLife: option(numeric(z.number().positive()), {
     value: '<days>',
     help: 'days after which the recency of a memory halves, for --retriever salience',
     preset: '30',
     allowed: 'a number of days above 0',
-  }).exactOptional(),
-  salienceWeights: describe(
+  }),
+  salienceWeights: option(
     z.string().refine((given) => parseSalienceWeights(given) !== undefined),
     {
       value: '<weights>',
@@ -262,25 +257,17 @@ const retrieval = {
       allowed: `${salienceSignals.map((signal) => `${signal}=…`).join(',')}, numbers from 0 that sum to 1`,
       preset: writeSalienceWeights(defaultWeights),
     },
-  ).exactOptional(),
+  ),
   preRetrieval: path('<file>', 'JSON or YAML that configures --retriever hinted', 'routing by keyword'),
   topK: count(1, 'maximum number of memories retrieved for a question').default(DEFAULT_TOP_K),
-  threshold: describe(numeric(z.number().min(-1)), {
-    value: '<score>',
-    help: 'minimum score of a retrieved memory; -1 accepts all',
-    allowed: 'a number, -1 or more',
-  }).default(-1),
+  threshold: numberFrom(-1, '<score>', 'minimum score of a retrieved memory; -1 accepts all').default(-1),
 };
 
 const kv = {
-  alpha: describe(numeric(z.number().min(0)), {
-    value: '<factor>',
-    help: 'factor on the values (V) of injected memories; 1 leaves them unchanged',
-    allowed: 'a number, 0 or more',
-  }).default(1),
+  alpha: numberFrom(0, '<factor>', 'factor on the values (V) of injected memories; 1 leaves them unchanged').default(1),
   kvStore: path('<dir>', 'KV store shared by users and runs', 'one for each user of the run'),
   externalKv: path('<dir>', 'KV files made elsewhere: dki-external:NAME reads those in the folder NAME', 'none'),
-  kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
+  kvBytes: option(z.preprocess(toBytes, z.number().int().min(1)), {
     value: '<size>',
     help: 'maximum size of a KV store: that of each user, or the one named by --kv-store',
     preset: '256MiB',
@@ -289,19 +276,17 @@ const kv = {
 };
 
 const answers = {
-  margin: describe(numeric(z.number().min(0)), {
+  margin: option(numeric(z.number().min(0)), {
     value: '<points>',
     help: 'tolerated loss of a metric, in percentage points: an arm within it keeps the quality of the other',
     allowed: 'a number of points, 0 or more',
   }).default(2),
-  failBelow: describe(z.preprocess(commaSeparated, z.array(z.string()).min(1)), {
-    value: '<bars>',
-    help:
-      'minimum results, METRIC:ARM>=ARM-POINTS or METRIC:ARM>=VALUE, comma-separated, such as contains:dki-blocks>=rag-2;' +
+  failBelow: list(
+    'bars',
+    'minimum results, METRIC:ARM>=ARM-POINTS or METRIC:ARM>=VALUE, comma-separated, such as contains:dki-blocks>=rag-2;' +
       ' if one is missed, the exit code is 3',
-    preset: 'none',
-    allowed: 'comma-separated bars',
-  }).exactOptional(),
+    'none',
+  ),
   judge: address(
     'server with an OpenAI-compatible route /v1/chat/completions that judges whether answers are right; its key is read from' +
       ' DKI_BENCH_JUDGE_KEY or OPENAI_API_KEY',
@@ -315,12 +300,10 @@ const output = {
     'PostgreSQL that holds the queue: postgres://…; DKI_BENCH_QUEUE keeps its password out of the list of processes',
     'none',
   ),
-  text: toggle('store hashes instead of prompts, answers, memories and questions: for private data', {
-    negated: true,
-  }).exactOptional(),
+  text: toggle('store hashes instead of prompts, answers, memories and questions: for private data', { negated: true }),
   run: runName('name of the run', 'suite, date and time'),
   resume: runName('name of an interrupted run to continue'),
-  out: requiredPath('<dir>', 'folder of the reports').default('reports'),
+  out: path('<dir>', 'folder of the reports').default('reports'),
   db: path('<file>', 'database file', 'dki-bench.sqlite in the folder of --out'),
   json: toggle('print one JSON document on standard output, and nothing else').default(false),
   freshSelfTest: toggle(

@@ -18,9 +18,10 @@ export interface OptionDescription {
 
 export const optionDescriptions = z.registry<OptionDescription>();
 
-export function describe<Schema extends z.ZodType>(schema: Schema, description: OptionDescription): Schema {
+/** An option, which need not be given; a default is added by `.default`. */
+export function option<Schema extends z.ZodType>(schema: Schema, description: OptionDescription) {
   optionDescriptions.add<z.ZodType>(schema, description);
-  return schema;
+  return schema.exactOptional();
 }
 
 /** A number, or a text that is one. */
@@ -29,12 +30,14 @@ export const numeric = (schema: z.ZodNumber) =>
 
 /** A whole number, `least` or more. */
 export const count = (least: number, help: string, preset?: string, value = '<n>') =>
-  describe(numeric(z.number().int().min(least)), { value, help, allowed: `a whole number, ${least} or more`, preset });
+  option(numeric(z.number().int().min(least)), { value, help, allowed: `a whole number, ${least} or more`, preset });
 
-export const optionalCount = (...option: Parameters<typeof count>) => count(...option).exactOptional();
+/** A number, `least` or more. */
+export const numberFrom = (least: number, value: string, help: string) =>
+  option(numeric(z.number().min(least)), { value, help, allowed: `a number, ${least} or more` });
 
 export const toggle = (help: string, more: Pick<OptionDescription, 'negated'> = {}) =>
-  describe(
+  option(
     z.preprocess(
       (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),
       z.boolean(),
@@ -47,34 +50,41 @@ export const oneOf = <const Names extends readonly [string, ...string[]]>(
   known: Names,
   help: string,
   preset?: string,
-) => describe(z.enum(known), { value: '<name>', help, allowed: known.join(' or '), names: { kind, known }, preset });
+) => option(z.enum(known), { value: '<name>', help, allowed: known.join(' or '), names: { kind, known }, preset });
 
-/** An optional text that is not blank. */
+/** A text that is not blank. */
 export const text = (value: string, help: string, preset?: string, allowed = 'a name') =>
-  describe(z.string().regex(/\S/u), { value, help, allowed, preset }).exactOptional();
+  option(z.string().regex(/\S/u), { value, help, allowed, preset });
 
-/** An optional address of a server. */
+/** An address of a server. */
 export const address = (help: string, preset: string) =>
-  describe(z.string().min(1), { value: '<url>', help, preset, allowed: 'an address' }).exactOptional();
+  option(z.string().min(1), { value: '<url>', help, preset, allowed: 'an address' });
 
 /** A path, or a name that is accepted instead. */
-export const requiredPath = (value: string, help: string, preset?: string) =>
-  describe(z.string().min(1), { value, help, allowed: 'a path', preset });
-
-export const path = (...option: Parameters<typeof requiredPath>) => requiredPath(...option).exactOptional();
+export const path = (value: string, help: string, preset?: string) =>
+  option(z.string().min(1), { value, help, allowed: 'a path', preset });
 
 /** Splits comma-separated names; any other value is returned unchanged. */
 export const commaSeparated = (value: unknown): unknown =>
   typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
 
-/** The optional name of a run, which a folder gets too. */
+/** A comma-separated list. */
+export const list = (what: string, help: string, preset: string) =>
+  option(z.preprocess(commaSeparated, z.array(z.string()).min(1)), {
+    value: `<${what}>`,
+    help,
+    allowed: `comma-separated ${what}`,
+    preset,
+  });
+
+/** The name of a run, which a folder gets too. */
 export const runName = (help: string, preset?: string) =>
-  describe(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/), {
+  option(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/), {
     value: '<name>',
     help,
     preset,
     allowed: 'letters, digits, ".", "_" and "-", since a folder gets this name',
-  }).exactOptional();
+  });
 
 /** Converts `256MiB` to bytes; any other value is returned unchanged, for the schema to refuse. */
 export function toBytes(value: unknown): unknown {
