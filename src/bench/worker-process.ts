@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
-import { workOnRun } from '../eval/run-suites.ts';
-import type { WorkerTask } from '../eval/run/workers/workers.ts';
+import { runWorker, type WorkerTask } from '../eval/run/workers/workers.ts';
+import { suitesNamed } from '../eval/suites/suites.ts';
 import { selectEngine } from './select-engine.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import type { FromWorker, ToWorker } from './start-worker.ts';
@@ -24,7 +24,8 @@ function tell(message: FromWorker, then?: () => void): void {
 
 async function work(task: WorkerTask): Promise<void> {
   try {
-    await workOnRun(task, selectEngine, {
+    const [suite] = suitesNamed([task.suite]);
+    await runWorker(task, suite!, selectEngine, {
       begun,
       onTurn: (turns) => tell({ turns }),
       onUser: () => tell({ user: true }),

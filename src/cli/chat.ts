@@ -106,10 +106,9 @@ class Terminal implements ChatTerminal, Disposable {
 
   /** The lines that the user types; after ^C unread lines are dropped. */
   async *lines(): AsyncGenerator<string> {
-    while (!this.#ended) {
-      const { done, value } = (await this.#input.next()) as IteratorResult<string, undefined>;
-      if (done === true) return;
-      yield value;
+    for await (const line of this.#input) {
+      if (this.#ended) return;
+      yield line;
     }
   }
 

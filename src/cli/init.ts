@@ -32,32 +32,12 @@ const config = {
   seed: 7,
 };
 
-const memory = (memoryId: string, createdAt: string, [content, value, relation]: readonly string[]) => ({
-  type: 'memory',
-  userId: 'ann',
-  memoryId,
-  createdAt,
-  content,
-  value,
-  relation,
-});
-
 /** A memory, a second one that no question needs, and a question about the first. */
-const records = [
-  memory('m1', '2026-03-01T09:00:00Z', ['My dog is called Brenko.', 'Brenko', 'dog']),
-  memory('m2', '2026-03-02T09:00:00Z', ['I work at the harbour in Turin.', 'harbour', 'work']),
-  {
-    type: 'item',
-    itemId: 'q1',
-    userId: 'ann',
-    askedAt: '2026-06-01T09:00:00Z',
-    category: 'plain',
-    query: 'What is my dog called?',
-    answer: 'Brenko',
-    evidence: ['m1'],
-    relation: 'dog',
-  },
-];
+const records = `\
+{"type":"memory","userId":"ann","memoryId":"m1","createdAt":"2026-03-01T09:00:00Z","content":"My dog is called Brenko.","value":"Brenko","relation":"dog"}
+{"type":"memory","userId":"ann","memoryId":"m2","createdAt":"2026-03-02T09:00:00Z","content":"I work at the harbour in Turin.","value":"harbour","relation":"work"}
+{"type":"item","itemId":"q1","userId":"ann","askedAt":"2026-06-01T09:00:00Z","category":"plain","query":"What is my dog called?","answer":"Brenko","evidence":["m1"],"relation":"dog"}
+`;
 
 export function declare(command: Command): void {
   command
@@ -74,7 +54,7 @@ export function declare(command: Command): void {
 /** The JSON schema of the configuration file, for editors: types, limits, defaults and help of all options. */
 function configFileSchema(): object {
   const schema = z.toJSONSchema(benchConfigSchema, { io: 'output', unrepresentable: 'any' });
-  const described = configOptions().map(({ key, help }) => [
+  const described = configOptions().map(({ key, help }): [string, object] => [
     key,
     { ...(schema.properties![key] as object), description: help },
   ]);
@@ -91,7 +71,7 @@ async function init(folder: string): Promise<void> {
   const files = {
     [configFileName]: `${JSON.stringify(config, null, 2)}\n`,
     [SCHEMA_FILE]: `${JSON.stringify(configFileSchema(), null, 2)}\n`,
-    [DATA_FILE]: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+    [DATA_FILE]: records,
   };
   const taken = Object.keys(files).find((name) => existsSync(join(folder, name)));
   if (taken !== undefined) {

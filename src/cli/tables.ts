@@ -38,8 +38,6 @@ import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { findReports, readReport, reportDocument } from '../viewer/open-reports.ts';
 import { displayPath, printLines } from './output.ts';
 
-const CHUNK_CHARACTERS = 65_536;
-
 type TablesFlags = Readonly<
   Partial<Record<'run' | 'out' | 'db' | 'table' | 'figure' | 'report', string> & Record<'check' | 'write', true>>
 > & { readonly perTurn?: TurnFormat; readonly format: keyof typeof renderers };
@@ -164,14 +162,9 @@ async function listTurns(database: BenchDatabase, name: string | undefined, form
   // A terminal would obey control characters; a file gets them unchanged.
   const shown = (line: string): string =>
     process.stdout.isTTY ? line.replaceAll(/[^\r\n]+/g, (part) => printable(part)) : line;
-  let chunk = '';
   for (const line of turnLines(listed, format)) {
-    chunk += shown(line);
-    if (chunk.length < CHUNK_CHARACTERS) continue;
-    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
-    chunk = '';
+    if (!process.stdout.write(shown(line))) await once(process.stdout, 'drain');
   }
-  process.stdout.write(chunk);
   for (const run of runs.filter((one) => !hasEnded(one))) {
     printLines([`${run.name}: UNFINISHED: ${continueHint(run.name)}`], process.stderr);
   }

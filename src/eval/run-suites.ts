@@ -8,7 +8,7 @@ import type { RunRecord } from '../store/records/run-record.ts';
 import type { BenchHooks } from './run/bench-hooks.ts';
 import { suiteRunName } from '../store/run-names.ts';
 import { commandConfig, findResumable, noSuchRun } from './run/plan/resume-run.ts';
-import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
+import type { StartWorker } from './run/workers/workers.ts';
 import { openRunDatabase } from './run/open-run-resources.ts';
 import { runSuite, type SuiteRun } from './run/run-suite.ts';
 import { resultsOfRuns } from './analysis/results-from-stored-turns.ts';
@@ -36,12 +36,6 @@ export async function runSuites(
     );
   }
   return results;
-}
-
-/** Takes turns of a run that another process started. @throws as `runWorker` */
-export async function workOnRun(task: WorkerTask, selectEngine: SelectEngine, hooks: WorkerHooks): Promise<void> {
-  const [suite] = suitesNamed([task.suite]);
-  await runWorker(task, suite!, selectEngine, hooks);
 }
 
 /** Refuses a database of another version, and one that has a run of these names, before models are loaded and data written. */

@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { UserClaimRepository } from '../../src/store/user-claim-repository.ts';
-import { runSuites, workOnRun } from '../../src/eval/run-suites.ts';
-import type { StartWorker, WorkerTask } from '../../src/eval/run/workers/workers.ts';
+import { runSuites } from '../../src/eval/run-suites.ts';
+import { runWorker, type StartWorker, type WorkerTask } from '../../src/eval/run/workers/workers.ts';
+import { suitesNamed } from '../../src/eval/suites/suites.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { fakeConfig, smallDataset } from '../fixtures/small-run.ts';
@@ -51,7 +52,7 @@ function workersInProcess(endAfterTurns = Infinity): {
     };
     // As a process is: begun later.
     const ended = Promise.resolve()
-      .then(() => workOnRun(task, selectEngine, { begun, onTurn, onUser, signal }))
+      .then(() => runWorker(task, suitesNamed([task.suite])[0]!, selectEngine, { begun, onTurn, onUser, signal }))
       .then(
         () => null,
         (error: unknown) => (error as Error).message,
