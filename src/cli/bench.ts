@@ -10,6 +10,7 @@ import { postgresAddress, redisAddress } from '../config/normalise-server-addres
 import type { BenchConfig } from '../config/bench-config.ts';
 import { configOptions, flagName } from '../config/flags-from-schema.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
+import { machineOptions } from '../eval/run/plan/option-resume-rules.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printableJson } from '../render/escape-control-characters.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';
@@ -155,19 +156,6 @@ async function unlessInterrupted(signal: AbortSignal): Promise<void> {
   await setImmediate();
   signal.throwIfAborted();
 }
-
-/** Options of the machine. Runs do not store them, so that a resumed run needs them again. */
-const machineOptions = [
-  'model',
-  'embedder',
-  'preRetrieval',
-  'hot',
-  'cold',
-  'threads',
-  'engineUrl',
-  'slotsFolder',
-  'llamaServer',
-] as const;
 
 /** False for a store's address with a user, a password or a query. */
 function isPrinted(key: (typeof machineOptions)[number], value: string): boolean {

@@ -1,5 +1,4 @@
-import type { ArmEstimate, BreakEven } from '../../eval/run/estimate/estimate-traffic.ts';
-import type { TraceSummary } from '../../eval/run/estimate/summarise-trace.ts';
+import type { ArmEstimate, BreakEven, TraceSummary } from '../../eval/run/estimate/estimate-traffic.ts';
 import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
 import { countColumn, itemRows, numberColumn, type Table, textCell, textColumn, titled } from '../../render/table.ts';
 

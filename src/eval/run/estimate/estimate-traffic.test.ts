@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Trace } from '../../../kv/traffic/trace.ts';
-import { breakEven, estimateTraffic } from './estimate-traffic.ts';
-import { summariseTrace } from './summarise-trace.ts';
+import { breakEven, estimateTraffic, summariseTrace } from './estimate-traffic.ts';
 
 const segments = { a: { id: 'a', tokens: 10 }, b: { id: 'b', tokens: 20 } };
 /** Turns of ann, a second apart, with these memories and 5 tokens behind them. */

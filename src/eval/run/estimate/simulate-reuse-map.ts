@@ -2,8 +2,7 @@ import { generateTraffic, trafficSchema } from '../../../data/generators/traffic
 import type { ReuseMeasurement } from '../../../store/records/suite-measurements.ts';
 import type { AccessCosts } from '../../../systems/simulator/access-costs.ts';
 import { type PromptShape, promptShapes, type SimulatedMachine } from '../../../systems/simulator/simulated-turn.ts';
-import { estimateTraffic } from './estimate-traffic.ts';
-import { summariseTrace } from './summarise-trace.ts';
+import { estimateTraffic, summariseTrace } from './estimate-traffic.ts';
 
 type MapCell = ReuseMeasurement['map'][number];
 

@@ -28,8 +28,8 @@ import {
 import { wayName } from '../../analysis/summary/length-break-even.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
 import { distinctTokens, type MapMachine, simulateMap } from '../estimate/simulate-reuse-map.ts';
-import { summariseTrace } from '../estimate/summarise-trace.ts';
 import { KvFolder } from '../kv-folder.ts';
+import { summariseTrace } from '../estimate/estimate-traffic.ts';
 import type { ServeContext } from '../suite.ts';
 import { systemParts } from '../system-parts-from-options.ts';
 import { sumByName } from '../workers/add-counts.ts';

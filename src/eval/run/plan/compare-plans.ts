@@ -6,8 +6,7 @@ import type { QueuedPlan } from '../../../store/records/queue-records.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { deviceName } from '../../analysis/device-name.ts';
 import { describeEnvironment } from './new-run-record.ts';
-import { parseShard } from './shards.ts';
-import type { PlanUser } from './plan-users.ts';
+import { parseShard, type PlanUser } from './plan-users.ts';
 
 type PlanFacts = Omit<RunRecord, 'id' | 'name' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;
 

@@ -17,7 +17,7 @@ const options = {
   ],
   planned: ['arms'],
   verified: [
-    'model', 'engineUrl', 'slotsFolder', 'llamaServer', 'embedder', 'hot', 'cold', 'preRetrieval', 'threads',
+    'model', 'embedder', 'preRetrieval', 'hot', 'cold', 'threads', 'engineUrl', 'slotsFolder', 'llamaServer',
   ],
   free: [
     'queue', 'failBelow', 'run', 'resume', 'out', 'db', 'json', 'freshSelfTest', 'quiet', 'verbose', 'databaseEcho', 'given',
@@ -32,6 +32,9 @@ export const resumeRules: Readonly<Record<keyof BenchConfig, ResumeRule>> = Obje
 ) as Record<Listed, ResumeRule>;
 
 export const fixedOptions: readonly (keyof BenchConfig)[] = options.fixed;
+
+/** Options of the machine. Runs do not store them, so that a resumed run needs them again. */
+export const machineOptions = options.verified;
 
 /** The options on which a turn depends. */
 export function decisiveOptions(config: Partial<BenchConfig>): Partial<BenchConfig> {

@@ -9,7 +9,7 @@ import { schemaVersion } from '../../../store/records/schema-version.ts';
 import { shownSettings } from '../../analysis/summary/describe-run.ts';
 import { resolveModelOptions } from '../plan/resolve-model-options.ts';
 import { isProbed } from '../prove/isolation-probe.ts';
-import { requireDivisible } from '../plan/shards.ts';
+import { requireDivisible } from '../plan/plan-users.ts';
 import { prepareSuite } from '../plan/prepare-suite.ts';
 import type { BenchHooks } from '../bench-hooks.ts';
 import { newRunRecord } from '../plan/new-run-record.ts';
