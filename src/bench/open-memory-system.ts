@@ -4,11 +4,10 @@ import { selectEngine } from './select-engine.ts';
 import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
 import { readGatingCalibration, requireCalibrationFor } from '../models/embedding/gating-calibration.ts';
-import { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import type { Engine } from '../engine/engine.ts';
+import { openEmbeddings } from '../eval/run/loaded-models.ts';
 import { runnableArms } from '../eval/run/plan/runnable-arms.ts';
-import { promptRules } from '../eval/run/system-parts-from-options.ts';
+import { systemParts } from '../eval/run/system-parts-from-options.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import type { ArmStore } from '../systems/prefill/prefill-strategy.ts';
 import { KvStore } from '../kv/kv-disk-store.ts';
@@ -89,7 +88,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
       threads: config.threads,
     });
     closers.push(() => engine[Symbol.asyncDispose]());
-    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
+    const embeddings = openEmbeddings(config.embedder);
     if (arm!.gated && calibration !== undefined) requireCalibrationFor(calibration, await embeddings.info());
     const { topK, threshold } = config;
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK, threshold });
@@ -98,14 +97,9 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     const retrievals = new RetrievalCounts();
     const pool = await SystemPool.open(sessions, async (place) => {
       const session = await engine.openSession(`system-${place}`);
-      return arm!.open({
-        open: () => Promise.resolve({ engine, session }),
-        memories,
-        log: new ConversationLog(database),
-        rules: promptRules(config),
-        ...{ topK, threshold, openStore, retrievals },
-        warn: (message) => process.emitWarning(message, 'DkiBenchWarning'),
-      });
+      const warn = (message: string): void => process.emitWarning(message, 'DkiBenchWarning');
+      const parts = systemParts({ engine }, session, config, memories);
+      return arm!.open({ ...parts, log: new ConversationLog(database), openStore, retrievals, warn });
     });
     closers.push(() => pool[Symbol.asyncDispose]());
     return {

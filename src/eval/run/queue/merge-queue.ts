@@ -6,13 +6,14 @@ import type { RegisteredWorker, PlannedRun, QueueReader } from '../../../store/q
 import type { RunResults } from '../../../store/records/run-results.ts';
 import type { IsolationProbe, RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
+import { isolationBundle, userBundle } from '../../../store/records/worker-result-bundle.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { writeUserRows } from '../../../store/transfer-user-rows.ts';
 import { mergeRunParts, type RunPart } from '../merge-run-parts.ts';
 import { requireUnchanged } from '../plan/compare-plans.ts';
 import { addBooks } from '../run-level-results.ts';
-import { bundleRows, unpackIsolationBundle, unpackUserBundle, type WorkerState } from './pack-results.ts';
+import { bundleRows, unpackBundle, type WorkerState } from './pack-results.ts';
 import { ISOLATION_POSITION, planUnits } from './plan-queued-run.ts';
 
 interface WorkerPart {
@@ -74,13 +75,13 @@ async function stagedParts(staged: BenchDatabase, reader: QueueReader, planned: 
   let isolation: IsolationProbe | null | undefined;
   for await (const { position, content, worker, storedAt } of reader.bundles(planned)) {
     if (position === ISOLATION_POSITION) {
-      const bundle = await unpackIsolationBundle(content);
+      const bundle = await unpackBundle(isolationBundle, content, 'the isolation probe');
       ({ isolation } = bundle);
       addState(worker, bundle, storedAt);
       continue;
     }
     const { userId } = plan.plan.users[position]!;
-    const bundle = await unpackUserBundle(content, userId);
+    const bundle = await unpackBundle(userBundle, content, `user ${userId}`);
     const part = addState(worker, bundle, storedAt);
     part.users++;
     writeUserRows(staged, { runId: part.run.id, userId, position, worker }, bundleRows(bundle));

@@ -7,14 +7,8 @@ import { RunRepository } from '../../../store/run-repository.ts';
 import { SessionRepository } from '../../../store/session-and-message-repositories.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { readUserRows, writeUserRows } from '../../../store/transfer-user-rows.ts';
-import {
-  makeBundle,
-  packBundle,
-  bundleRows,
-  promptTokenIds,
-  unpackUserBundle,
-  type WorkerState,
-} from './pack-results.ts';
+import { userBundle } from '../../../store/records/worker-result-bundle.ts';
+import { makeBundle, packBundle, bundleRows, promptTokenIds, unpackBundle, type WorkerState } from './pack-results.ts';
 
 const books = { spent: { warmUp: 0, turns: 1, scoring: 0, checks: 0, measure: 0 }, modelMs: 1, embedderMs: 0 };
 const state: WorkerState = {
@@ -44,7 +38,7 @@ test('a user comes out of a bundle as they went in, under another run', async ()
   const bundle = makeBundle('u-1', rows, new Map([[7, ' tea']]), state);
   const { content, turns } = await packBundle(bundle);
   expect(turns).toBe(2);
-  const read = await unpackUserBundle(content, 'u-1');
+  const read = await unpackBundle(userBundle, content, 'user u-1');
   expect(read).toEqual(JSON.parse(JSON.stringify(bundle)));
 
   using target = openDatabase({ path: ':memory:' });
@@ -58,7 +52,9 @@ test('a user comes out of a bundle as they went in, under another run', async ()
 
 test('refuses content that is not a bundle, and names the user', async () => {
   const { content } = await packBundle({ isolation: null, ...state });
-  await expect(unpackUserBundle(content, 'ann')).rejects.toThrow(/^the results of user ann cannot be read: /);
+  await expect(unpackBundle(userBundle, content, 'user ann')).rejects.toThrow(
+    /^the results of user ann cannot be read: /,
+  );
 });
 
 test('the tokens of a user are those of all prompts', () => {

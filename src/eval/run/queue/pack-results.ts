@@ -1,14 +1,10 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import type { z } from 'zod';
 import type { PackedBundle } from '../../../store/queue/queue-writer.ts';
 import { checkStoredRecord } from '../../../store/check-stored-record.ts';
 import type { UserRows } from '../../../store/transfer-user-rows.ts';
-import {
-  type IsolationBundle,
-  isolationBundle,
-  type UserBundle,
-  userBundle,
-} from '../../../store/records/worker-result-bundle.ts';
+import type { IsolationBundle, UserBundle } from '../../../store/records/worker-result-bundle.ts';
 
 /** The state of a worker, stored with the results of each unit. */
 export type WorkerState = Omit<IsolationBundle, 'isolation'>;
@@ -46,18 +42,10 @@ export async function packBundle(bundle: UserBundle | IsolationBundle): Promise<
   return { content, turns: 'turns' in bundle ? bundle.turns.length : 0 };
 }
 
-/** @throws BenchError `database` if the content is not a bundle */
-export async function unpackUserBundle(content: Buffer, userId: string): Promise<UserBundle> {
-  return checkStoredRecord(userBundle, await document(content), `the results of user ${userId}`);
-}
-
-/** @throws BenchError `database` if the content is not a bundle */
-export async function unpackIsolationBundle(content: Buffer): Promise<IsolationBundle> {
-  return checkStoredRecord(isolationBundle, await document(content), 'the results of the isolation probe');
-}
-
-async function document(content: Buffer): Promise<unknown> {
-  return JSON.parse((await promisify(gunzip)(content)).toString('utf8'));
+/** @param unit such as `user ann`, for the message @throws BenchError `database` if the content is not a bundle of the schema */
+export async function unpackBundle<Bundle extends z.ZodType>(schema: Bundle, content: Buffer, unit: string) {
+  const document: unknown = JSON.parse((await promisify(gunzip)(content)).toString('utf8'));
+  return checkStoredRecord(schema, document, `the results of ${unit}`);
 }
 
 function encodedVector(vector: Float32Array | null): string | null {
