@@ -48,8 +48,6 @@ export interface Suite {
   readonly shipped?: Partial<Pick<BenchConfig, 'limit' | 'users'>>;
   /** KV cells per position of the window, for arms whose blocks share positions. Default: 1. */
   readonly cellsPerPosition?: number;
-  /** Metric of the verdicts, even if the data name another. */
-  readonly primaryMetric?: string;
   readonly measure?: (context: ServeContext) => Promise<Measured>;
   readonly requires?: readonly CapabilityName[];
   /** The results are times: one process takes all turns, and no worker runs beside it. */

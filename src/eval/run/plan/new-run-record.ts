@@ -23,7 +23,7 @@ import { decisiveOptions } from './option-resume-rules.ts';
 import { packageJson } from '../../../base/package-json.ts';
 
 interface RunStart {
-  readonly suite: { readonly name: string; readonly primaryMetric?: string; readonly data?: readonly unknown[] };
+  readonly suite: { readonly name: string; readonly data?: readonly unknown[] };
   readonly settings: BenchConfig;
   readonly arms: readonly Arm[];
   readonly armsNotRun: readonly ArmNotRun[];
@@ -57,7 +57,7 @@ export async function newRunRecord(
     turns,
   }));
   const { plannedContrast, ...data } = describeData(dataset, users);
-  const primaryMetric = suite.primaryMetric ?? generatedMetric(suite, parts.engine.info);
+  const primaryMetric = generatedMetric(suite, parts.engine.info);
   return {
     name,
     suite: suite.name,

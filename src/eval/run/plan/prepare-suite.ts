@@ -119,13 +119,10 @@ async function generatedData(
 
 /** Checks data and arms against the loaded models. @throws BenchError for the first that does not fit */
 async function validate(prepared: Omit<PreparedSuite, typeof Symbol.asyncDispose>): Promise<void> {
-  const { suite, begun, settings, arms, dataset, users, parts, calibration } = prepared;
-  const named = dataset.parts.map(({ name, declared }) => ({ name, metric: declared.primaryMetric }));
-  for (const { name, metric } of [{ name: `suite ${suite.name}`, metric: suite.primaryMetric }, ...named]) {
-    if (metric !== undefined) requirePrimary(metric, registeredMetrics(), name);
-  }
+  const { begun, settings, arms, dataset, users, parts, calibration } = prepared;
   for (const { name, declared } of dataset.parts) {
-    const { plannedContrast } = declared;
+    const { primaryMetric, plannedContrast } = declared;
+    if (primaryMetric !== undefined) requirePrimary(primaryMetric, registeredMetrics(), name);
     if (plannedContrast === undefined) continue;
     requireContrastMetric(plannedContrast.metric, registeredMetrics(), name);
     requireContrastArms(plannedContrast, arms, name);
