@@ -32,14 +32,8 @@ export interface OptionSources {
   readonly workingFolder?: string;
 }
 
-/** A value, and the name of its option as the user wrote it. */
-export interface GivenOption {
-  readonly value: unknown;
-  readonly name: string;
-}
-
-/** Options that were given, by key. */
-export type GivenOptions = ReadonlyMap<string, GivenOption>;
+/** Options that were given, by key: the value, and the name of the option as the user wrote it. */
+export type GivenOptions = ReadonlyMap<string, { readonly value: unknown; readonly name: string }>;
 
 /**
  * Reads the options from three sources, each overriding the ones before: `dki-bench.config.json`, `DKI_BENCH_…` variables,
@@ -51,7 +45,7 @@ export function readOptions({ flags = {}, environment = process.env, workingFold
   readonly given: GivenOptions;
 } {
   const flagged = Object.entries(flags).filter(([, value]) => value !== undefined);
-  const given = new Map<string, GivenOption>([
+  const given: GivenOptions = new Map([
     ...fromFile(resolve(workingFolder, configFileName)),
     ...fromEnvironment(environment),
     ...flagged.map(([key, value]) => [key, { value, name: flagName(key) }] as const),
@@ -81,7 +75,7 @@ function fromEnvironment(environment: Environment): GivenOptions {
   const variable = (key: string): string =>
     VARIABLE_PREFIX + key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
   const keys = new Map(Object.keys(benchConfigSchema.shape).map((key) => [variable(key), key]));
-  const given = new Map<string, GivenOption>();
+  const given = new Map<string, { readonly value: string; readonly name: string }>();
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith(VARIABLE_PREFIX) || value === undefined || OTHER_VARIABLES.includes(name)) continue;
     const key = keys.get(name);
