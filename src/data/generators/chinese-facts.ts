@@ -1,20 +1,7 @@
 import type { SeededRandom } from '../../base/seeded-random.ts';
 
-export interface ChineseFact {
-  readonly subject: string;
-  readonly statement: string;
-  readonly question: string;
-}
-
-/**
- * Statement and two questions on value `{v}` of subject `{s}`; the second shares fewer characters with the statement.
- */
-const relations: readonly (readonly [
-  statement: string,
-  same: string,
-  other: string,
-  values: 'name' | 'place' | 'thing',
-])[] = [
+/** Statement and two questions on value `{v}` of subject `{s}`, the second with fewer characters of the statement; the kind of value. */
+const relations = [
   ['{s}养了一只叫{v}的狗。', '{s}养的狗叫什么？', '{s}家的小狗是什么名字？', 'name'],
   ['{s}的猫叫{v}。', '{s}的猫叫什么？', '{s}给猫咪起了什么名字？', 'name'],
   ['{s}住在{v}。', '{s}住在哪里？', '{s}的家在哪个城市？', 'place'],
@@ -31,7 +18,7 @@ const relations: readonly (readonly [
   ['{s}的备用钥匙放在{v}。', '{s}的备用钥匙放在哪里？', '{s}把多余的钥匙藏在什么位置？', 'place'],
   ['{s}下个月要去{v}旅行。', '{s}下个月要去哪里旅行？', '{s}打算到什么地方度假？', 'place'],
   ['{s}最好的朋友是{v}。', '{s}最好的朋友是谁？', '{s}跟谁关系最亲近？', 'name'],
-];
+] as const;
 
 const subjects = ['我', '我姐姐', '我爸爸', '我同事'] as const;
 const surnames = [...'林陈苏叶江许沈顾程唐'];
@@ -56,7 +43,7 @@ const drawValue = {
  * about one of them. Every second question is in the words of the statement.
  * @throws RangeError for more facts than pairs of subject and attribute
  */
-export function drawChineseFacts(random: SeededRandom, count: number): ChineseFact[] {
+export function drawChineseFacts(random: SeededRandom, count: number) {
   const used = new Set<string>();
   const unused = (draw: (random: SeededRandom) => string): string => {
     let value = draw(random);

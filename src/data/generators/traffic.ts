@@ -47,21 +47,21 @@ const MEAN_PAUSE_MS = 60_000;
 /** Generates traffic: conversations of random users begin as a Poisson process. The same seed gives the same trace. */
 export function generateTraffic(traffic: Traffic): Trace {
   const random = new SeededRandom(traffic.seed);
-  const ranks = new RankSampler(traffic, random);
-  const users = new Map<number, UserMemories>();
+  const drawRanks = rankSampler(traffic, random);
+  const users = new Map<number, ReturnType<typeof userMemories>>();
   const { order, arrivals, users: owners } = drawArrivals(traffic, random);
-  const { retrieved, queryTokens, answerTokens, conversationTurns, headerTokens } = traffic;
+  const { queryTokens, answerTokens, conversationTurns, headerTokens } = traffic;
   const turns = Array.from(order, (index) => {
     const conversation = Math.floor(index / conversationTurns);
     const owner = owners[conversation]!;
     const atMs = arrivals[index]! - arrivals[order[0]!]!;
-    let user = users.get(owner);
-    if (user === undefined) users.set(owner, (user = new UserMemories(traffic, random)));
+    const retrieve = users.get(owner) ?? userMemories(traffic, random);
+    users.set(owner, retrieve);
     return {
       atMs,
       userId: `u${owner}`,
       conversationId: `c${conversation}`,
-      segments: user.retrieve(ranks.draw(retrieved), atMs),
+      segments: retrieve(drawRanks(), atMs),
       queryTokens,
       answerTokens,
     };
@@ -90,111 +90,76 @@ function drawArrivals({ turns, users, turnsPerDay, conversationTurns }: Traffic,
   return { order, arrivals, users: owners };
 }
 
-/** The memories of one user: their popularity ranks, and the present versions of their texts. */
-class UserMemories {
-  readonly #traffic: Traffic;
-  readonly #random: SeededRandom;
+/**
+ * The memories of one user: their popularity ranks, and the present versions of their texts.
+ * @returns a function that retrieves the memories of some ranks, at a time that never decreases
+ */
+function userMemories({ memories, memoryTokens, drift, edited, order }: Traffic, random: SeededRandom) {
   /** Number of the memory at each popularity rank. */
-  readonly #byRank: Uint32Array;
-  readonly #versions = new Map<number, number>();
-  /** Segments of memories that have been retrieved and not changed since. */
-  readonly #segments = new Map<number, TraceSegment>();
-  #changedAtMs = 0;
-
-  constructor(traffic: Traffic, random: SeededRandom) {
-    this.#traffic = traffic;
-    this.#random = random;
-    this.#byRank = Uint32Array.from(random.shuffled([...Array(traffic.memories).keys()]));
-  }
-
-  retrieve(ranks: readonly number[], atMs: number): TraceSegment[] {
-    this.#change((atMs - this.#changedAtMs) / DAY_MS);
-    this.#changedAtMs = atMs;
-    const memories = ranks.map((rank) => this.#byRank[rank]!);
-    if (this.#traffic.order === 'stable') memories.sort((a, b) => a - b);
-    return memories.map((memory) => this.#segment(memory));
-  }
-
-  /** Exchanges popularity ranks and changes texts, as many as are due after some days. */
-  #change(days: number): void {
-    const { memories, drift, edited } = this.#traffic;
-    const any = (): number => this.#random.int(0, memories - 1);
-    for (let swaps = this.#rounded((drift * memories * days) / 2); swaps > 0; swaps--) {
-      const [a, b] = [any(), any()];
-      [this.#byRank[a], this.#byRank[b]] = [this.#byRank[b]!, this.#byRank[a]!];
-    }
-    for (let edits = this.#rounded(edited * memories * days); edits > 0; edits--) {
-      const memory = any();
-      this.#versions.set(memory, (this.#versions.get(memory) ?? 0) + 1);
-      this.#segments.delete(memory);
-    }
-  }
+  const byRank = random.shuffled([...Array(memories).keys()]);
+  const versions = new Map<number, number>();
+  let changedAtMs = 0;
+  const drawMemory = (): number => random.int(0, memories - 1);
 
   /** A whole number whose mean is `expected`. */
-  #rounded(expected: number): number {
+  function rounded(expected: number): number {
     const whole = Math.floor(expected);
-    return expected === whole || !this.#random.chance(expected - whole) ? whole : whole + 1;
+    return expected === whole || !random.chance(expected - whole) ? whole : whole + 1;
   }
 
-  #segment(memory: number): TraceSegment {
-    const known = this.#segments.get(memory);
-    if (known !== undefined) return known;
-    const version = this.#versions.get(memory);
-    const id = version === undefined ? `m${memory}` : `m${memory}.${version}`;
-    const segment = { id, tokens: this.#traffic.memoryTokens };
-    this.#segments.set(memory, segment);
-    return segment;
-  }
+  return (ranks: readonly number[], atMs: number): TraceSegment[] => {
+    const days = (atMs - changedAtMs) / DAY_MS;
+    changedAtMs = atMs;
+    for (let swaps = rounded((drift * memories * days) / 2); swaps > 0; swaps--) {
+      const [a, b] = [drawMemory(), drawMemory()];
+      [byRank[a], byRank[b]] = [byRank[b]!, byRank[a]!];
+    }
+    for (let edits = rounded(edited * memories * days); edits > 0; edits--) {
+      const memory = drawMemory();
+      versions.set(memory, (versions.get(memory) ?? 0) + 1);
+    }
+    const retrieved = ranks.map((rank) => byRank[rank]!);
+    if (order === 'stable') retrieved.sort((a, b) => a - b);
+    return retrieved.map((memory) => {
+      const version = versions.get(memory);
+      return { id: version === undefined ? `m${memory}` : `m${memory}.${version}`, tokens: memoryTokens };
+    });
+  };
 }
 
-/** Draws distinct popularity ranks, from 0, by Zipf's law: a binary tree of sums, in which a drawn rank weighs nothing. */
-class RankSampler {
-  readonly #random: SeededRandom;
-  /** Node 1 is the root, nodes 2n and 2n + 1 are below n, and the leaf of rank r is `#leaves` + r. */
-  readonly #sums: Float64Array;
-  readonly #leaves: number;
-  readonly #weights: Float64Array;
+/**
+ * Draws distinct popularity ranks, from 0, by Zipf's law: a binary tree of sums, in which a drawn rank weighs nothing.
+ * @returns a function that draws the ranks of one turn, in the order in which they are drawn
+ */
+function rankSampler({ memories, zipf, retrieved }: Traffic, random: SeededRandom): () => number[] {
+  const leaves = 2 ** Math.ceil(Math.log2(memories));
+  /** Node 1 is the root, nodes 2n and 2n + 1 are below n, and the leaf of rank r is `leaves` + r. */
+  const sums = new Float64Array(2 * leaves);
 
-  constructor({ memories, zipf }: Traffic, random: SeededRandom) {
-    this.#random = random;
-    this.#weights = Float64Array.from({ length: memories }, (_, rank) => (rank + 1) ** -zipf);
-    this.#leaves = 2 ** Math.ceil(Math.log2(memories));
-    this.#sums = new Float64Array(2 * this.#leaves);
-    this.#sums.set(this.#weights, this.#leaves);
-    for (let node = this.#leaves - 1; node > 0; node--) this.#add(node);
+  function weigh(rank: number, weight = (rank + 1) ** -zipf): void {
+    let node = leaves + rank;
+    sums[node] = weight;
+    for (node >>= 1; node > 0; node >>= 1) sums[node] = sums[2 * node]! + sums[2 * node + 1]!;
   }
 
-  /** Ranks in the order in which they were drawn. */
-  draw(number: number): number[] {
-    const ranks = Array.from({ length: number }, () => {
-      const rank = this.#drawOne();
-      this.#set(rank, 0);
-      return rank;
-    });
-    for (const rank of ranks) this.#set(rank, this.#weights[rank]!);
-    return ranks;
-  }
-
-  #drawOne(): number {
-    let left = this.#random.float() * this.#sums[1]!;
+  function drawOne(): number {
+    let left = random.float() * sums[1]!;
     let node = 1;
-    while (node < this.#leaves) {
+    while (node < leaves) {
       node *= 2;
       // A sum may be rounded, so that nothing remains on the right although `left` says so.
-      if (left < this.#sums[node]! || this.#sums[node + 1] === 0) continue;
-      left -= this.#sums[node]!;
+      if (left < sums[node]! || sums[node + 1] === 0) continue;
+      left -= sums[node]!;
       node++;
     }
-    return node - this.#leaves;
+    weigh(node - leaves, 0);
+    return node - leaves;
   }
 
-  #set(rank: number, weight: number): void {
-    let node = this.#leaves + rank;
-    this.#sums[node] = weight;
-    for (node >>= 1; node > 0; node >>= 1) this.#add(node);
-  }
-
-  #add(node: number): void {
-    this.#sums[node] = this.#sums[2 * node]! + this.#sums[2 * node + 1]!;
-  }
+  for (let rank = 0; rank < memories; rank++) weigh(rank);
+  return () => {
+    const ranks = Array.from({ length: retrieved }, drawOne);
+    for (const rank of ranks) weigh(rank);
+    return ranks;
+  };
 }
