@@ -20,7 +20,7 @@ export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
 }
 
 /** Memories that a user already had at the time of a question. */
-export function visibleMemories(user: DatasetUser, item: Pick<DatasetItem, 'askedAt'>): readonly DatasetMemory[] {
+export function visibleMemories(user: Pick<DatasetUser, 'memories'>, item: Pick<DatasetItem, 'askedAt'>) {
   const now = Date.parse(item.askedAt);
   return user.memories.filter((memory) => Date.parse(memory.createdAt) <= now);
 }

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { recallAtK } from '../../src/eval/analysis/metrics/retrieval-metrics.ts';
-import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawRepeatedMentions } from '../../src/data/generators/repeated-mentions.ts';
-import { drawRetrievalUsers, type RetrievalKind } from '../../src/data/generators/retrieval-data.ts';
+import { type RetrievalKind, retrievalUsers } from '../../src/data/generators/retrieval-data.ts';
+import { memoryEntry } from '../../src/eval/run/data-to-system-input.ts';
 import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
 import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts';
@@ -11,14 +11,14 @@ import { SalienceRetriever } from '../../src/retrieval/salience/salience-retriev
 import { backend, embeddings } from '../fixtures/shipped-embedder.ts';
 
 const K = 5;
-const users = drawRetrievalUsers(new SeededRandom(23), { users: 12, memories: 160 });
+const users = retrievalUsers(23, 12, 160);
 
 /** Mean recall@5 by kind of question. */
 async function recallByKind(retriever: Retriever): Promise<Readonly<Record<RetrievalKind, number>>> {
   const scores = new Map<RetrievalKind, number[]>();
   for (const { userId, memories, questions } of users) {
-    await retriever.addMemories(memories.map((memory) => ({ ...memory, userId })));
-    for (const { kind, query, evidence, askedAt } of questions) {
+    await retriever.addMemories(memories.map((memory) => ({ ...memoryEntry(memory), userId })));
+    for (const { category: kind, query, evidence, askedAt } of questions) {
       const options = { userId, topK: 10, threshold: -1, now: new Date(askedAt) };
       const ranked = (await retriever.retrieve(query, options)).memories.map(({ memoryId }) => memoryId);
       scores.set(kind, [...(scores.get(kind) ?? []), recallAtK(ranked, evidence, K)]);
@@ -71,8 +71,8 @@ test('salience knows what was said often, by its reinforcement: meaning and word
   const shareFirst = async (retriever: Retriever): Promise<number> => {
     const asked: boolean[] = [];
     for (const { userId, memories, questions } of drawRepeatedMentions(23, 10)) {
-      await retriever.addMemories(memories.map((memory) => ({ ...memory, userId })));
-      for (const { kind, query, evidence, askedAt } of questions) {
+      await retriever.addMemories(memories.map((memory) => ({ ...memoryEntry(memory), userId })));
+      for (const { category: kind, query, evidence, askedAt } of questions) {
         if (kind !== 'said 5 times') continue;
         const options = { userId, topK: 10, threshold: -1, now: new Date(askedAt) };
         asked.push(evidence[0] === (await retriever.retrieve(query, options)).memories[0]!.memoryId);

@@ -35,11 +35,11 @@ function drawUser(random: SeededRandom, userId: string) {
   return {
     userId,
     memories: said.map(({ atMs, ...told }, place) =>
-      retrievalMemory(memoryId(place), atMs, { ...told, memoryType: 'fact', reinforcement: 1 }),
+      retrievalMemory({ userId, memoryId: memoryId(place) }, atMs, { ...told, memoryType: 'fact', reinforcement: 1 }),
     ),
     questions: topics.map(({ times, holding, query }, topic) => ({
-      questionId: `${userId}-q${topic + 1}`,
-      kind: `said ${times} times`,
+      itemId: `${userId}-q${topic + 1}`,
+      category: `said ${times} times`,
       query,
       evidence: [memoryId(said.findIndex(({ content }) => content === holding))],
       askedAt: formatTime(ASKED_MS),

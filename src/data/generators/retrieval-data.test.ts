@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
 import { verifyDataset } from '../verify/verify-dataset.ts';
 import type { ContextWindow } from './dataset-generator.ts';
-import { drawRetrievalUsers, retrievalData, retrievalKinds, retrievalUsers } from './retrieval-data.ts';
+import { retrievalData, retrievalKinds, retrievalUsers } from './retrieval-data.ts';
 import { containsTokens } from '../normalise-text.ts';
-import { SeededRandom } from '../../base/seeded-random.ts';
 
 const window: ContextWindow = { contextTokens: 512, countTokens: async (texts) => texts.map((text) => text.length) };
 
@@ -15,19 +14,13 @@ test('the file has the questions of the suite for that seed, with the metadata o
   expect(await retrievalData.make(4, 2, window)).not.toBe(text);
   const records = text.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
   const users = retrievalUsers(3, 2);
-  expect(records.filter(({ type }) => type === 'question')).toEqual(
-    users.flatMap(({ userId, questions }) =>
-      questions.map(({ questionId, kind, query, evidence, askedAt }) => {
-        return { type: 'question', itemId: questionId, userId, query, evidence, category: kind, askedAt };
-      }),
-    ),
-  );
+  const questions = users.flatMap((user) => user.questions.map((question) => ({ type: 'question', ...question })));
+  expect(records.filter(({ type }) => type === 'question')).toEqual(questions);
   const memories = records.filter(({ type }) => type === 'memory');
-  expect(memories).toHaveLength(users.reduce((sum, user) => sum + user.memories.length, 0));
-  const { memoryId, metadata } = users[1]!.memories[5]!;
-  expect(memories.find((memory) => memory['memoryId'] === memoryId)).toMatchObject({
-    ...{ createdAt: metadata.createdAt, section: metadata.section, memoryType: metadata.memory_type },
-    ...{ reinforcement: metadata.reinforcement, preference: metadata.preference },
+  expect(memories).toEqual(users.flatMap((user) => user.memories.map((memory) => ({ type: 'memory', ...memory }))));
+  expect(memories[200]).toMatchObject({
+    ...{ userId: 'r02', section: expect.any(String), memoryType: expect.any(String) },
+    ...{ reinforcement: expect.any(Number), preference: expect.any(Boolean), createdAt: expect.stringMatching(/Z$/) },
   });
 
   using folder = new TestFolder();
@@ -38,13 +31,13 @@ test('the file has the questions of the suite for that seed, with the metadata o
   expect(statistics).toMatchObject({ users: 2, items: 0, questions: 48, itemsAUser: { least: 24, most: 24 } });
 });
 
-const users = drawRetrievalUsers(new SeededRandom(3), { users: 6, memories: 120 });
+const users = retrievalUsers(3, 6, 120);
 const questions = users.flatMap((user) => user.questions.map((question) => ({ ...question, user })));
 
 test('asks each user four different questions of every kind', () => {
   for (const user of users) {
     for (const kind of retrievalKinds) {
-      expect(user.questions.filter((question) => question.kind === kind)).toHaveLength(4);
+      expect(user.questions.filter((question) => question.category === kind)).toHaveLength(4);
     }
     expect(new Set(user.questions.map(({ query }) => query)).size).toBe(user.questions.length);
   }
@@ -56,32 +49,32 @@ test('evidence belongs to the user, is distinct, and was said before the questio
     expect(new Set(evidence).size).toBe(evidence.length);
     for (const id of evidence) {
       const memory = user.memories.find(({ memoryId }) => memoryId === id);
-      expect(Date.parse(memory!.metadata.createdAt)).toBeLessThan(Date.parse(askedAt));
+      expect(Date.parse(memory!.createdAt)).toBeLessThan(Date.parse(askedAt));
     }
   }
 });
 
 test('all preferences of a user are the evidence of a question for all of them', () => {
   for (const user of users) {
-    const preferences = user.memories.filter(({ metadata }) => metadata.preference).map(({ memoryId }) => memoryId);
-    const whole = user.questions.filter(({ kind, evidence }) => kind === 'preference' && evidence.length > 1);
+    const preferences = user.memories.filter(({ preference }) => preference).map(({ memoryId }) => memoryId);
+    const whole = user.questions.filter(({ category, evidence }) => category === 'preference' && evidence.length > 1);
     expect(whole).toHaveLength(2);
     for (const { evidence } of whole) expect([...evidence].sort()).toEqual(preferences);
   }
 });
 
 test('a question for what is recent needs all of the last seven days, and nothing else is as recent', () => {
-  for (const { user, kind, evidence, askedAt } of questions) {
-    if (kind !== 'recent' || evidence.length === 1) continue;
+  for (const { user, category, evidence, askedAt } of questions) {
+    if (category !== 'recent' || evidence.length === 1) continue;
     const from = Date.parse(askedAt.slice(0, 10)) - 6 * 86_400_000;
-    const recent = user.memories.filter(({ metadata }) => Date.parse(metadata.createdAt) >= from);
+    const recent = user.memories.filter(({ createdAt }) => Date.parse(createdAt) >= from);
     expect([...evidence].sort()).toEqual(recent.map(({ memoryId }) => memoryId).sort());
   }
 });
 
 test('a question across two memories names neither the person nor the answer', () => {
-  for (const { user, kind, query, evidence } of questions) {
-    if (kind !== 'multi-hop') continue;
+  for (const { user, category, query, evidence } of questions) {
+    if (category !== 'multi-hop') continue;
     expect(evidence).toHaveLength(2);
     const bridge = user.memories.find(({ memoryId }) => memoryId === evidence[0])!;
     const [, role, name] = /^My (.+) is called (.+)\.$/.exec(bridge.content)!;
@@ -92,5 +85,5 @@ test('a question across two memories names neither the person nor the answer', (
 });
 
 test('Chinese questions are Chinese, the others are not', () => {
-  for (const { kind, query } of questions) expect(/\p{Script=Han}/u.test(query)).toBe(kind === 'chinese');
+  for (const { category, query } of questions) expect(/\p{Script=Han}/u.test(query)).toBe(category === 'chinese');
 });

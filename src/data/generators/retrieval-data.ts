@@ -5,15 +5,16 @@ import { question, statement } from './fact-wording.ts';
 import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import { drawChineseFacts } from './chinese-facts.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
-import type { WrittenRecord } from '../record-schemas.ts';
+import type { DatasetMemory } from '../dataset.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
 
 /** Kinds of questions; each is one that some retrieval strategy claims to handle well. */
 export const retrievalKinds = ['preference', 'recent', 'named-entity', 'paraphrase', 'multi-hop', 'chinese'] as const;
 export type RetrievalKind = (typeof retrievalKinds)[number];
 
-/** One user of a retrieval set: memories by age, the oldest first, and questions with all memories that they need. */
-export type RetrievalUser = ReturnType<typeof drawRetrievalUsers>[number];
+const VERSION = 1;
+const USERS = 30;
+export const RETRIEVAL_MEMORIES = 160;
 
 export const ASKED_MS = Date.UTC(2026, 5, 1, 14);
 export const DAY_MS = 86_400_000;
@@ -24,26 +25,24 @@ type PlannedQuestion = readonly [query: string, evidence: readonly PlannedMemory
 const memoriesIn = (facts: readonly { readonly memory: PlannedMemory }[]): PlannedMemory[] =>
   facts.map(({ memory }) => memory);
 
-/** A memory in the form that all retrieval strategies accept, with the field names of the source documents. */
-export function retrievalMemory(memoryId: string, atMs: number, planned: Omit<PlannedMemory, 'ageDays'>) {
+/** A memory with the metadata of all retrieval strategies, in the order of the file's fields. */
+export function retrievalMemory(ids: Pick<DatasetMemory, 'userId' | 'memoryId'>, atMs: number, planned: SaidMemory) {
   const { content, section, memoryType, reinforcement } = planned;
-  const fields = { section, memory_type: memoryType, reinforcement, preference: memoryType === 'preference' };
-  return { memoryId, content, metadata: { createdAt: formatTime(atMs), ...fields } };
+  const preference = memoryType === 'preference';
+  return { ...ids, content, createdAt: formatTime(atMs), preference, section, memoryType, reinforcement };
 }
 
 /**
  * Draws users with four questions of every kind and their evidence: preferences (two ask for all, two for one), recent
  * statements (two for all, two for an updated fact), people by name and by mention, paraphrases in templates that training does
  * not use, questions that need two memories, and Chinese. Values and names do not occur in training either.
- * @param memories minimum per user
+ * @param least minimum number of memories per user
  */
-export function drawRetrievalUsers(
-  random: SeededRandom,
-  { users, memories }: { readonly users: number; readonly memories: number },
-) {
+export function retrievalUsers(seed: number, users = USERS, least = RETRIEVAL_MEMORIES) {
+  const random = new SeededRandom(seed);
   return Array.from({ length: users }, (_, index) => {
     const userId = `r${ordinal(index)}`;
-    const plan = planRetrievalUser(random, memories);
+    const plan = planRetrievalUser(random, least);
     const byAge = [...plan.memories].sort((a, b) => b.ageDays - a.ageDays);
     const ids = new Map(byAge.map((memory, place) => [memory, `${userId}-m${ordinal(place, 3)}`]));
     const questions: Readonly<Record<RetrievalKind, readonly PlannedQuestion[]>> = {
@@ -54,15 +53,20 @@ export function drawRetrievalUsers(
       'multi-hop': plan.chains.map((chain) => acrossTwo(random, chain)),
       chinese: plan.chinese.slice(0, 4).map((fact) => [fact.question, [fact.memory]]),
     };
-    const drawn = retrievalKinds.flatMap((kind) => questions[kind].map(([query, needed]) => ({ kind, query, needed })));
+    const drawn = retrievalKinds.flatMap((category) =>
+      questions[category].map(([query, needed]) => ({ category, query, needed })),
+    );
     return {
       userId,
-      memories: byAge.map((memory) => retrievalMemory(ids.get(memory)!, ASKED_MS - memory.ageDays * DAY_MS, memory)),
-      questions: random.shuffled(drawn).map(({ kind, query, needed }, place) => ({
-        questionId: `${userId}-q${ordinal(place)}`,
-        kind,
+      memories: byAge.map((memory) =>
+        retrievalMemory({ userId, memoryId: ids.get(memory)! }, ASKED_MS - memory.ageDays * DAY_MS, memory),
+      ),
+      questions: random.shuffled(drawn).map(({ category, query, needed }, place) => ({
+        itemId: `${userId}-q${ordinal(place)}`,
+        userId,
         query,
         evidence: needed.map((memory) => ids.get(memory)!),
+        category,
         askedAt: formatTime(ASKED_MS + place * MINUTE_MS),
       })),
     };
@@ -123,13 +127,16 @@ function acrossTwo(random: SeededRandom, { role, bridge, facts }: PlannedChain):
   return [lead + question(random, role, fact.relation, 'known'), [bridge, memory]];
 }
 
-/** A memory of a retrieval set before it gets id and time. */
-interface PlannedMemory {
+interface SaidMemory {
   readonly content: string;
-  readonly ageDays: number;
   readonly memoryType: 'preference' | 'entity' | 'fact';
   readonly section: string;
   readonly reinforcement: number;
+}
+
+/** A memory of a retrieval set before it gets id and time. */
+interface PlannedMemory extends SaidMemory {
+  readonly ageDays: number;
 }
 
 interface PlannedFact {
@@ -225,35 +232,16 @@ function planRetrievalUser(random: SeededRandom, least: number) {
   return { preferences, recent, updated, chains, plain, chinese, memories };
 }
 
-const VERSION = 1;
-const USERS = 30;
-
-export const RETRIEVAL_MEMORIES = 160;
-
-export function retrievalUsers(seed: number, users = USERS): RetrievalUser[] {
-  return drawRetrievalUsers(new SeededRandom(seed), { users, memories: RETRIEVAL_MEMORIES });
-}
-
-function writeRecords({ userId, memories, questions }: RetrievalUser): WrittenRecord[] {
-  return [
-    ...memories.map(({ memoryId, content, metadata }): WrittenRecord => {
-      const { createdAt, preference, section, memory_type: memoryType, reinforcement } = metadata;
-      const about = { createdAt, preference, section, memoryType, reinforcement };
-      return { type: 'memory', userId, memoryId, content, ...about };
-    }),
-    ...questions.map(({ questionId: itemId, kind: category, query, evidence, askedAt }): WrittenRecord => {
-      return { type: 'question', itemId, userId, query, evidence: [...evidence], category, askedAt };
-    }),
-  ];
-}
-
 export const retrievalData: DatasetGenerator = {
   name: 'retrieval',
   suites: ['retrieval'],
   language: 'en',
   presetUsers: USERS,
   make: async (seed, users) => {
-    const records = retrievalUsers(seed, users).flatMap(writeRecords);
+    const records = retrievalUsers(seed, users).flatMap(({ memories, questions }) => [
+      ...memories.map((memory) => ({ type: 'memory' as const, ...memory })),
+      ...questions.map((question) => ({ type: 'question' as const, ...question })),
+    ]);
     return datasetText({ name: 'retrieval', language: 'en', version: VERSION, seed }, records);
   },
 };

@@ -39,7 +39,7 @@ const drawn: DrawnDataset = {
 it('leaves out items that no memory answers, and counts them', () => {
   const { dataset, leftOut, users: asked } = questionSet(drawn);
   expect([dataset, leftOut]).toEqual(['mine', 1]);
-  expect(asked[0]!.questions.map(({ questionId }) => questionId)).toEqual(['all', 'asked before m3', 'missed']);
+  expect(asked[0]!.questions.map(({ itemId }) => itemId)).toEqual(['all', 'asked before m3', 'missed']);
 });
 
 it('searches the memories that existed when the question was asked, and measures ranks', async () => {

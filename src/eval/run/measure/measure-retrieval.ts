@@ -1,6 +1,6 @@
 import { type BenchConfig, searchingRetrieverNames } from '../../../config/bench-config.ts';
 import { type SalienceWeights, writeSalienceWeights } from '../../../config/salience-weights.ts';
-import type { DatasetItem } from '../../../data/dataset.ts';
+import type { DatasetItem, DatasetMemory } from '../../../data/dataset.ts';
 import { drawRepeatedMentions } from '../../../data/generators/repeated-mentions.ts';
 import { RETRIEVAL_MEMORIES, retrievalUsers } from '../../../data/generators/retrieval-data.ts';
 import { presetEmbedderName, presetModels } from '../../../models/default-models.ts';
@@ -14,9 +14,9 @@ import { signFlipP } from '../../analysis/statistics/p-values.ts';
 import { shareGain } from '../../analysis/statistics/paired-quality.ts';
 import { salienceRule } from '../open-run-retriever.ts';
 import type { DrawnDataset } from '../plan/plan-users.ts';
-import { memoryEntry, type MemoryEntry } from '../data-to-system-input.ts';
+import { memoryEntry } from '../data-to-system-input.ts';
 import type { MeasureContext } from '../suite.ts';
-import { indexChanges } from '../../../data/visible-memories.ts';
+import { indexChanges, visibleMemories } from '../../../data/visible-memories.ts';
 
 const TOP_K = 10;
 const BASE = 'router' as const;
@@ -25,13 +25,9 @@ const DEFAULT_PROBES = 'ivfflat-approximate';
 
 interface RetrievalUser {
   readonly userId: string;
-  readonly memories: readonly MemoryEntry[];
-  readonly questions: readonly (Pick<DatasetItem, 'query' | 'askedAt' | 'passages'> & {
-    readonly questionId: string;
-    readonly kind: string;
-    readonly evidence: readonly string[];
-    readonly history?: DatasetItem['history'];
-  })[];
+  readonly memories: readonly DatasetMemory[];
+  readonly questions: readonly (Pick<DatasetItem, 'itemId' | 'query' | 'evidence' | 'category' | 'askedAt'> &
+    Partial<Pick<DatasetItem, 'history' | 'passages'>>)[];
 }
 
 interface QuestionSet {
@@ -112,10 +108,8 @@ export async function measureRetrieval(context: MeasureContext): Promise<Retriev
 export function questionSet({ part, users }: DrawnDataset): QuestionSet {
   const answered = users.map(({ userId, memories, items }) => ({
     userId,
-    memories: memories.map(memoryEntry),
-    questions: items
-      .filter(({ evidence }) => evidence.length > 0)
-      .map((item) => ({ ...item, questionId: item.itemId, kind: item.category })),
+    memories,
+    questions: items.filter(({ evidence }) => evidence.length > 0),
   }));
   return { dataset: part.name, users: answered, leftOut: count(users, 'items') - count(answered, 'questions') };
 }
@@ -162,15 +156,15 @@ function withoutReinforcement({ semantic, reinforcement, recency, access }: Sali
 
 export async function retrieveAll(retriever: Retriever, users: readonly RetrievalUser[], signal: AbortSignal) {
   const results: Retrieved[] = [];
-  for (const { userId, memories, questions } of users) {
+  for (const user of users) {
+    const { userId } = user;
     let indexed: ReadonlySet<string> = new Set();
-    for (const question of questions) {
+    for (const question of user.questions) {
       signal.throwIfAborted();
-      const now = Date.parse(question.askedAt);
-      const visible = memories.filter(({ metadata }) => Date.parse(metadata.createdAt) <= now);
+      const visible = visibleMemories(user, question);
       const { removed, added } = indexChanges(indexed, visible);
       for (const memoryId of removed) await retriever.removeMemory(memoryId, userId);
-      if (added.length > 0) await retriever.addMemories(added.map((memory) => ({ ...memory, userId })));
+      if (added.length > 0) await retriever.addMemories(added.map((memory) => ({ ...memoryEntry(memory), userId })));
       indexed = new Set(visible.map(({ memoryId }) => memoryId));
       results.push(await retrieve(retriever, userId, question));
     }
@@ -183,7 +177,7 @@ export async function retrieveAll(retriever: Retriever, users: readonly Retrieva
 async function retrieve(
   retriever: Retriever,
   userId: string,
-  { questionId, kind, query, evidence, askedAt, history, passages }: RetrievalUser['questions'][number],
+  { itemId, category, query, evidence, askedAt, history, passages }: RetrievalUser['questions'][number],
 ) {
   const options = { userId, topK: TOP_K, threshold: -1, now: new Date(askedAt), history, passages };
   const { memories, timingsMs, tokensUsed, tokenBudget } = await retriever.retrieve(query, options);
@@ -191,8 +185,8 @@ async function retrieve(
   const { embedding, search, ranking } = timingsMs;
   return {
     userId,
-    questionId,
-    kind,
+    questionId: itemId,
+    kind: category,
     metrics: mapValues(METRICS, (metric) => metric(ranked, evidence)),
     timingsMs: { embedding, search, ranking, total: embedding + search + ranking },
     budgetTokens: tokenBudget === undefined ? null : { used: tokensUsed ?? 0, limit: tokenBudget },
