@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeRecallDataset } from '../../src/data/generators/recall-data.ts';
+import { fileSource } from '../../src/data/dataset-source.ts';
 import { verifyDataset } from '../../src/data/verify/verify-dataset.ts';
 import { writeText } from '../../src/data/write-lines.ts';
 import { factsName, makeFactsDataset } from './facts/facts-dataset.ts';
@@ -39,6 +40,6 @@ for (const [name, { users, make }] of Object.entries(shipped)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   const file = join(values.out, `${name}.jsonl`);
   await writeText(file, make(Number(values.seed), values.users === undefined ? users : Number(values.users)));
-  await verifyDataset(file);
+  await verifyDataset(fileSource(file));
   console.log(file);
 }

@@ -13,7 +13,7 @@ import { publicDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
 import { fileSource, datasetSources } from '../data/dataset-source.ts';
 import type { ContextWindow, RulerChoice } from '../data/generators/dataset-generator.ts';
 import { countTokens } from '../engine/engine.ts';
-import { type Verification, verifyDataset, verifySource } from '../data/verify/verify-dataset.ts';
+import { type Verification, verifyDataset } from '../data/verify/verify-dataset.ts';
 import { writeText } from '../data/write-lines.ts';
 import { printableJson } from '../render/escape-control-characters.ts';
 import { shellWord } from '../render/shell-word.ts';
@@ -125,7 +125,7 @@ async function makeData(name: string, made: MakeFlags): Promise<void> {
   if (!(await mayWrite(file, force))) return;
   const choice = await rulerChoice(generator.name, tasks, config);
   await writeText(file, await withContextWindow(config, (window) => generator.make(seed, users, window, choice)));
-  const verification = await verifyDataset(file);
+  const verification = await verifyDataset(fileSource(file));
   printResult(json, { seed, ...verification }, () => [
     `${file}: ${generator.name}, seed ${seed}, sha256 ${verification.sha256}`,
     ...statisticsLines(verification),
@@ -152,7 +152,7 @@ async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Prom
   const verifications: Verification[] = [];
   for (const source of datasetSources(config)) {
     const shown = isPublicDataset(source.place) ? source : fileSource(displayPath(source.place));
-    verifications.push(await verifySource(shown));
+    verifications.push(await verifyDataset(shown));
     const notes = source.brought()?.notes.map((note) => `note: ${note}`);
     printLines(notes ?? [], process.stderr);
   }

@@ -10,6 +10,11 @@ export function scopedId(userId: string, id: string): string {
   return JSON.stringify([userId, id]);
 }
 
+/** Error for an id that an earlier record of the user has. @param first place of that record */
+export function duplicateId(at: string, id: string, first: string): BenchError {
+  return mismatch(at, 'a unique id', `${formatValue(id)}, as in ${first}`, 'an id may occur only once per user');
+}
+
 /** First record of each id, by `scopedId`; repeated ids are reported. */
 function byId<Field extends string, T extends Readonly<Record<Field | 'userId', string>>>(
   records: readonly Placed<T>[],
@@ -22,11 +27,7 @@ function byId<Field extends string, T extends Readonly<Record<Field | 'userId', 
     const key = scopedId(placed.record.userId, id);
     const first = found.get(key);
     if (first === undefined) found.set(key, placed);
-    else {
-      const got = `${formatValue(id)}, as in ${first.place}`;
-      const hint = 'an id may occur only once per user';
-      report('duplicate-id', mismatch(`${placed.place}: ${field}`, 'a unique id', got, hint));
-    }
+    else report('duplicate-id', duplicateId(`${placed.place}: ${field}`, id, first.place));
   }
   return found;
 }

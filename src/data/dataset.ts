@@ -1,4 +1,4 @@
-import type { DatasetRecord, ItemRecord, MemoryRecord } from './record-schemas.ts';
+import type { DatasetDeclaration, DatasetRecord, ItemRecord, MemoryRecord } from './record-schemas.ts';
 import type { UserLanguage } from './user-language.ts';
 
 /** A statement of a user that a memory system stores; `createdAt` is ISO 8601. */
@@ -6,11 +6,6 @@ export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
 
 /** A question with its gold answer; `answer` null means that abstaining is the only right answer. */
 export type DatasetItem = Readonly<Omit<ItemRecord, 'type'>>;
-
-/** What a file declares about itself; every run on the file records it. */
-export type DatasetDeclaration = Readonly<
-  Pick<DatasetRecord, 'primaryMetric' | 'plannedContrast' | 'split' | 'licence' | 'texts' | 'note'>
->;
 
 /** `recurring`: few memories, so that retrieved sets repeat; `large`: more memories than a retrieval returns. */
 export type UserKind = NonNullable<DatasetRecord['userKinds']>[string];
@@ -47,15 +42,15 @@ export interface Dataset extends UserLanguage {
   readonly places?: ReadonlyMap<string, string>;
 }
 
-/** True if the data say what answers an item: memories, its conversation, or nothing. */
-export function evidenceIsKnown({
-  answer,
-  evidence,
-  history,
-  conversation,
-}: Pick<DatasetItem, 'answer' | 'conversation'> & {
-  readonly evidence: readonly string[];
+/** What the data say about the answer of an item. */
+interface AnswerSources {
+  readonly answer: string | null;
+  readonly evidence: readonly unknown[];
   readonly history: readonly unknown[];
-}): boolean {
+  readonly conversation?: string | undefined;
+}
+
+/** True if the data say what answers an item: memories, its conversation, or nothing. */
+export function evidenceIsKnown({ answer, evidence, history, conversation }: AnswerSources): boolean {
   return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
 }

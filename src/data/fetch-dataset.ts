@@ -3,7 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { describeFileWithoutChecksum } from '../models/hub/describe-remote-file.ts';
 import { fetchedFile, type PublicDatasetName, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { datasetSources } from './dataset-source.ts';
-import { type DatasetStatistics, verifySource } from './verify/verify-dataset.ts';
+import { type DatasetStatistics, verifyDataset } from './verify/verify-dataset.ts';
 import { fileChecksum } from '../models/hub/file-checksum.ts';
 import { type DownloadOptions, downloadFile } from '../models/hub/download-file.ts';
 
@@ -68,7 +68,7 @@ export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions
 async function countRecords({ name, address }: DatasetOffer, file: string): Promise<DatasetStatistics> {
   const [source] = datasetSources({ dataset: [name], dataFile: { [name]: file } });
   try {
-    return (await verifySource(source!)).statistics;
+    return (await verifyDataset(source!)).statistics;
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
     const message = `${address}: the file is not ${name}: ${error.message}`;

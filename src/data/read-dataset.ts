@@ -3,9 +3,10 @@ import { BenchError } from '../base/bench-error.ts';
 import { ownValue } from '../base/prototype-safe-records.ts';
 import { grammars } from '../base/english-and-chinese-wordings.ts';
 import { checkConsistency, requirePassages } from './check-consistency.ts';
-import type { Dataset, DatasetDeclaration, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
+import type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
 import { fileSource, type DatasetSource } from './dataset-source.ts';
 import { type DatasetRecords, readRecords } from './read-records.ts';
+import { datasetDeclaration } from './record-schemas.ts';
 import { byAge } from './visible-memories.ts';
 import { resolveUserLanguage, type UserLanguage } from './user-language.ts';
 
@@ -50,17 +51,11 @@ export async function readDatasetSource(source: DatasetSource, needsPassages = f
     sha256: records.sha256,
     language,
     unknownAnswer,
-    declared: readDeclaration(records),
+    declared: datasetDeclaration.parse(header ?? {}),
     ...(brought === undefined ? {} : { brought }),
     users: assembleUsers(records, { language, unknownAnswer }),
     places: new Map(records.items.map(({ record, place }) => [record.itemId, place])),
   };
-}
-
-function readDeclaration({ header }: DatasetRecords): DatasetDeclaration {
-  const { primaryMetric, plannedContrast, split, licence, texts, note } = header?.record ?? {};
-  const declared = Object.entries({ primaryMetric, plannedContrast, split, licence, texts, note });
-  return Object.fromEntries(declared.filter(([, value]) => value !== undefined));
 }
 
 function withoutType<T extends { readonly type: string }>({ type: _, ...rest }: T): Omit<T, 'type'> {
@@ -97,9 +92,8 @@ function uniqueNames(ids: readonly (readonly [userId: string, id: string])[]): (
   const users = new Map(
     [...Map.groupBy(ids, ([, id]) => id)].map(([id, all]) => [id, new Set(all.map(([user]) => user))]),
   );
-  const isShared = (id: string): boolean => users.get(id)!.size > 1;
   return (userId, id) => {
-    if (!isShared(id)) return id;
+    if (users.get(id)!.size === 1) return id;
     let name = `${userId}:${id}`;
     while (users.has(name)) name += '+';
     return name;

@@ -27,17 +27,8 @@ const question = text.refine(
 const language = z.string().refine(isLanguageTag, 'expected a language such as en, zh, de or pt-BR');
 export const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
 
-/** The optional first record of a file: properties of the whole data set. */
-const datasetRecord = z.strictObject({
-  type: z.literal('dataset'),
-  name: id,
-  language,
-  version: z.number().int().positive(),
-  seed: z.number().int().optional(),
-  unknownAnswer: text,
-  userKinds: safeRecord(z.enum(['recurring', 'large'])).optional(),
-  /** Languages of users whose language is not that of the file. */
-  userLanguages: safeRecord(language).optional(),
+/** What a file declares about itself; every run on the file records it. */
+export const datasetDeclaration = z.object({
   /** Name of the metric that compares arms; default `exactMatch`. */
   primaryMetric: id.exactOptional(),
   /** The one contrast between kinds of question that is planned before a run. */
@@ -49,6 +40,20 @@ const datasetRecord = z.strictObject({
   texts: z.literal('withheld').exactOptional(),
   /** One sentence that a reader of any result must know; printed with every run. */
   note: text.exactOptional(),
+});
+
+/** The optional first record of a file: properties of the whole data set. */
+const datasetRecord = z.strictObject({
+  type: z.literal('dataset'),
+  name: id,
+  language,
+  version: z.number().int().positive(),
+  seed: z.number().int().optional(),
+  unknownAnswer: text,
+  userKinds: safeRecord(z.enum(['recurring', 'large'])).optional(),
+  /** Languages of users whose language is not that of the file. */
+  userLanguages: safeRecord(language).optional(),
+  ...datasetDeclaration.shape,
 });
 
 const memoryRecord = z.strictObject({
@@ -131,6 +136,7 @@ export const recordSchemas = {
   question: questionRecord,
 } as const;
 
+export type DatasetDeclaration = Readonly<z.infer<typeof datasetDeclaration>>;
 export type DatasetRecord = z.infer<typeof datasetRecord>;
 export type MemoryRecord = z.infer<typeof memoryRecord>;
 export type ItemRecord = Omit<z.infer<typeof itemRecord>, 'aliases'>;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BenchError, didYouMean, formatValue } from '../../base/bench-error.ts';
-import { scopedId, ReferenceCheck } from '../check-consistency.ts';
+import { duplicateId, ReferenceCheck, scopedId } from '../check-consistency.ts';
 import type { Placed } from '../read-records.ts';
 import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../record-schemas.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
@@ -96,8 +96,7 @@ export class RecordCompleter {
       return known;
     }
     if (byId === undefined) return undefined;
-    const got = `${formatValue(memoryId)}, as in ${byId.place}`;
-    throw mismatch(`${place}: memory_id`, 'a unique id', got, 'an id may occur only once per user');
+    throw duplicateId(`${place}: memory_id`, memoryId!, byId.place);
   }
 
   #writeMemory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
@@ -142,10 +141,7 @@ export class RecordCompleter {
     const askedAt = givenTime ?? new Date(lastMs + DAY_MS).toISOString();
     const itemId = givenId?.trim().normalize('NFC') ?? `${userId}-q${padded(++user.itemNumber)}`;
     const other = this.#itemPlaces.get(scopedId(userId, itemId));
-    if (other !== undefined) {
-      const got = `${formatValue(itemId)}, as in ${other}`;
-      throw mismatch(`${place}: item_id`, 'a unique id', got, 'an id may occur only once per user');
-    }
+    if (other !== undefined) throw duplicateId(`${place}: item_id`, itemId, other);
     this.#itemPlaces.set(scopedId(userId, itemId), place);
     const evidence = this.#findNamed(item, 'evidence');
     const passages = item.passages && this.#findNamed(item, 'passages');

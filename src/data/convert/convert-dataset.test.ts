@@ -5,6 +5,7 @@ import { benchFailure } from '../../../test/fixtures/bench-failure.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import type { DatasetUser } from '../dataset.ts';
 import { readDataset } from '../read-dataset.ts';
+import { fileSource } from '../dataset-source.ts';
 import { verifyDataset } from '../verify/verify-dataset.ts';
 import { convertDataset, type Conversion, type ConversionOptions, type SourceFormat } from './convert-dataset.ts';
 
@@ -25,7 +26,7 @@ interface Converted extends Conversion {
 async function converted(from: SourceFormat, path: string, more: Partial<ConversionOptions> = {}): Promise<Converted> {
   const out = folder.file(`${++written}.jsonl`);
   const conversion = await convertDataset({ from, file: path, out, ...more });
-  expect(await verifyDataset(out)).toMatchObject({ errors: 0 });
+  expect(await verifyDataset(fileSource(out))).toMatchObject({ errors: 0 });
   const { users } = await readDataset(out);
   return { ...conversion, user: (id) => users.find(({ userId }) => userId === id)! };
 }

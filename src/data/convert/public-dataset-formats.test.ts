@@ -6,7 +6,7 @@ import { benchFailure } from '../../../test/fixtures/bench-failure.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { readRunDatasets } from '../join-datasets.ts';
 import type { Dataset } from '../dataset.ts';
-import { verifySource } from '../verify/verify-dataset.ts';
+import { verifyDataset } from '../verify/verify-dataset.ts';
 import { datasetSources } from '../dataset-source.ts';
 import { splitContext } from './passage-questions.ts';
 
@@ -410,5 +410,5 @@ describe('locomo with errata', () => {
 test('a public set is verified as any other, by its name', async () => {
   const file = fixture('conversations.json');
   const [source] = datasetSources({ dataset: ['locomo'], dataFile: { locomo: file } });
-  expect(await verifySource(source!)).toMatchObject({ file: 'locomo', name: 'locomo', valid: true });
+  expect(await verifyDataset(source!)).toMatchObject({ file: 'locomo', name: 'locomo', valid: true });
 });

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { fileSource } from '../dataset-source.ts';
 import { verifyDataset } from '../verify/verify-dataset.ts';
 import type { ContextWindow } from './dataset-generator.ts';
 import { retrievalData, retrievalKinds, retrievalUsers } from './retrieval-data.ts';
@@ -26,7 +27,7 @@ test('the file has the questions of the suite for that seed, with the metadata o
   using folder = new TestFolder();
   const path = folder.file('retrieval.jsonl');
   writeFileSync(path, text);
-  const { valid, statistics } = await verifyDataset(path);
+  const { valid, statistics } = await verifyDataset(fileSource(path));
   expect(valid).toBe(true);
   expect(statistics).toMatchObject({ users: 2, items: 0, questions: 48, itemsAUser: { least: 24, most: 24 } });
 });

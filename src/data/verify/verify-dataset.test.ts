@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import * as lines from '../../../test/fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
+import { fileSource } from '../dataset-source.ts';
 import { verifyDataset } from './verify-dataset.ts';
 
 const { header, late, memory, other, question } = lines;
 const folder = temporaryFolder();
-const file = (records: readonly (object | string)[]): string => lines.writeLines(folder, records);
+const file = (records: readonly (object | string)[]) => fileSource(lines.writeLines(folder, records));
 const item = (id: string, more: object = {}) => lines.item(id, { evidence: ['m'], ...more });
 
 const naming = { evidence: ['n'] };
@@ -107,5 +108,5 @@ test('counts what a file holds', async () => {
 });
 
 test.each([...shippedDatasets()])('the data set %s that ships has neither errors nor warnings', async (_, path) => {
-  expect((await verifyDataset(path)).findings).toEqual([]);
+  expect((await verifyDataset(fileSource(path))).findings).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { type BenchError, formatValue } from '../../base/bench-error.ts';
 import { checkConsistency, scopedId } from '../check-consistency.ts';
-import { type DatasetSource, fileSource } from '../dataset-source.ts';
+import type { DatasetSource } from '../dataset-source.ts';
 import { type DatasetRecords, type Placed, readRecords } from '../read-records.ts';
 import type { Finding, LintRule, Rule } from '../dataset-problem.ts';
 import { detectLanguage, knownLanguage, type Language } from '../../base/language.ts';
@@ -9,7 +9,7 @@ import { normalise } from '../normalise-text.ts';
 import { holdsWords, wordForm } from '../split-words.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../record-schemas.ts';
 
-export type Verification = Awaited<ReturnType<typeof verifySource>>;
+export type Verification = Awaited<ReturnType<typeof verifyDataset>>;
 
 /** Line number after `file:`; null for a message about the whole file. */
 function lineNumber(path: string, message: string): number | null {
@@ -22,19 +22,13 @@ function lineNumber(path: string, message: string): number | null {
  * is invalid, only lines are checked, since other records would miss its record.
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8 or is empty
  */
-export async function verifyDataset(path: string): Promise<Verification> {
-  return verifySource(fileSource(path));
-}
-
-/** Verifies a data set from its source, as `verifyDataset` does. @throws BenchError as `verifyDataset` */
-export async function verifySource(source: DatasetSource) {
-  const { place: path } = source;
+export async function verifyDataset({ place: path, lines }: Pick<DatasetSource, 'place' | 'lines'>) {
   const findings: Finding[] = [];
   const add = (finding: Omit<Finding, 'line'>): void => {
     findings.push({ ...finding, line: lineNumber(path, finding.message) });
   };
   const report = (rule: Rule, { message, hint }: BenchError): void => add({ severity: 'error', rule, message, hint });
-  const records = await readRecords(path, source.lines, report);
+  const records = await readRecords(path, lines, report);
   const language = records.header?.record.language ?? 'en';
   const partial = findings.length > 0;
   if (!partial) {
@@ -179,15 +173,10 @@ function datasetStatistics({ header, memories, items, questions }: DatasetRecord
   const unanswered = questions.map(({ record }) => record);
   const all = [...itemRecords, ...unanswered];
   const users = new Set([...memoryRecords, ...all].map(({ userId }) => userId));
-  const spreadByUser = (records: readonly { readonly userId: string }[]): Spread =>
-    spread(
-      Object.values(
-        countLabels(
-          records.map((record) => record.userId),
-          users,
-        ),
-      ),
-    );
+  const spreadByUser = (records: readonly { readonly userId: string }[]): Spread => {
+    const owners = records.map(({ userId }) => userId);
+    return spread(Object.values(countLabels(owners, users)));
+  };
   const contents = new Map(memoryRecords.map(({ userId, memoryId, content }) => [scopedId(userId, memoryId), content]));
   const answerable = itemRecords.filter(({ answer }) => answer !== null);
   const withEvidence = answerable.filter(({ evidence }) => evidence.length > 0);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DatasetDeclaration } from '../../../data/dataset.ts';
+import type { DatasetDeclaration } from '../../../data/record-schemas.ts';
 import { dataNotes } from './notes-before-turns.ts';
 import { describeData } from './new-run-record.ts';
 
