@@ -128,12 +128,6 @@ export function isHeldOutValue(value: string): boolean {
   return crc32(value.toLowerCase()) % 10 === 0;
 }
 
-function realValues({ values }: Grammar): ReadonlyMap<string, ReadonlyMap<boolean, readonly string[]>> {
-  return new Map(Object.entries(values).map(([kind, { real }]) => [kind, Map.groupBy(real, isHeldOutValue)]));
-}
-
-const reals = { en: realValues(en), zh: realValues(zh) } as const;
-
 /** Draws until a value is held out, or is not, as `heldOut` says. */
 function drawUntil(heldOut: boolean, draw: () => string): string {
   for (;;) {
@@ -143,13 +137,15 @@ function drawUntil(heldOut: boolean, draw: () => string): string {
 }
 
 /** Draws a value of a kind that the grammar names, or of `any`. @throws RangeError for a kind without a source */
-export function drawValue(random: SeededRandom, { language }: Grammar, kindName: string, heldOut: boolean): string {
+export function drawValue(random: SeededRandom, grammar: Grammar, kindName: string, heldOut: boolean): string {
+  const { language, values } = grammar;
   const kind = kindName === 'any' ? random.pick(ANY) : kindName;
   const source = sources[language][kind];
   if (source === undefined) throw new RangeError(`the value kind "${kind}" of grammar-${language}.json has no source`);
   const [realShare, draw] = source;
-  const real = realShare === 0 ? undefined : reals[language].get(kind)?.get(heldOut);
-  if (real !== undefined && random.chance(heldOut ? HELD_OUT_REAL_SHARE : realShare)) return random.pick(real);
+  const real = values[kind]?.real.filter((value) => isHeldOutValue(value) === heldOut) ?? [];
+  if (realShare > 0 && real.length > 0 && random.chance(heldOut ? HELD_OUT_REAL_SHARE : realShare))
+    return random.pick(real);
   return drawUntil(heldOut, () => draw(random));
 }
 

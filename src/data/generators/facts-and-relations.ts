@@ -1,4 +1,4 @@
-import { type Grammar, grammars, type Phrasings } from '../../base/english-and-chinese-wordings.ts';
+import type { Grammar, Phrasings } from '../../base/english-and-chinese-wordings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawValue, nonceWord } from './draw-value.ts';
 import { fillTemplate } from './fill-template.ts';
@@ -91,20 +91,12 @@ export function factKey(subject: Subject, { attribute }: Relation): string {
   return `${subjectName(subject)}|${attribute}`;
 }
 
-/** Attributes that a question cannot tell apart form a topic, which has the name of the first of them. */
-const topics = Object.fromEntries(
-  Object.values(grammars).map((grammar) => [
-    grammar.language,
-    new Map(grammar.topics.flatMap((attributes) => attributes.map((attribute) => [attribute, attributes[0]!]))),
-  ]),
-);
-
 /**
- * A topic is wider than an attribute: "wife" and "partner's name" share one, so that a stored wife answers a question
- * about the partner.
+ * The topic of a relation: attributes that a question cannot tell apart share one, which has the name of the first of them. A
+ * stored wife answers a question about the partner.
  */
 export function relationTopic({ grammar, head }: Relation): string {
-  return topics[grammar.language]!.get(head) ?? head;
+  return grammar.topics.find((attributes) => attributes.includes(head))?.[0] ?? head;
 }
 
 export function topicKey(subject: Subject, relation: Relation): string {

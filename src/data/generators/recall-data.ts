@@ -6,9 +6,6 @@ import type { EvaluationFact } from './fact-book.ts';
 import { datasetText, formatTime, type ItemLine, type MemoryLine, ordinal } from './format-generated-records.ts';
 import { statement } from './fact-wording.ts';
 
-/** One generated user: memories by creation, questions in the order in which they are asked. */
-export type EvaluationUser = ReturnType<typeof drawUser>;
-
 const VERSION = 2;
 /** Prefixes of user ids; they differ so that one run can use both data sets. */
 const userPrefixes = { en: 'u', zh: 'z' } as const;
@@ -80,7 +77,7 @@ function writeItem(
 }
 
 /** True if no value occurs in a text where it would give an answer away. */
-function isSound({ memories, items }: Pick<EvaluationUser, 'memories' | 'items'>, { language }: Grammar): boolean {
+function isSound(memories: readonly MemoryLine[], items: readonly ItemLine[], { language }: Grammar): boolean {
   const holds = (text: string, value: string): boolean => containsTokens(text, value, language);
   const areApart = memories.every((memory) =>
     memories.every((other) => other === memory || !holds(other.content, memory.value!)),
@@ -95,6 +92,7 @@ function isSound({ memories, items }: Pick<EvaluationUser, 'memories' | 'items'>
   );
 }
 
+/** Draws one user: memories by creation, questions in the order in which they are asked. */
 function drawUser(random: SeededRandom, grammar: Grammar, userId: string, index: number) {
   for (let tries = 0; tries < TRIES; tries++) {
     try {
@@ -108,8 +106,7 @@ function drawUser(random: SeededRandom, grammar: Grammar, userId: string, index:
         });
         return writeItem(userId, question, place, evidence);
       });
-      const user = { userId, kind: plan.kind, memories, items };
-      if (isSound(user, grammar)) return user;
+      if (isSound(memories, items, grammar)) return { userId, kind: plan.kind, memories, items };
     } catch (error) {
       if (!(error instanceof WordingsExhausted)) throw error;
     }
@@ -118,30 +115,18 @@ function drawUser(random: SeededRandom, grammar: Grammar, userId: string, index:
 }
 
 /**
- * Draws evaluation users with ten questions each. Values and names are held out; a quarter of the facts have held-out
- * phrasings. Users alternate between recurring (four or five memories) and large (24 to 40). Memories of a user
- * contradict each other only by updates, no value occurs twice, and no question contains its answer.
+ * Generates the bench's own data set, `recall-en` or `recall-zh`: its users with ten questions each, and the text of its file.
+ * Values and names are held out; a quarter of the facts have held-out phrasings. Users alternate between recurring (four or five
+ * memories) and large (24 to 40). Memories of a user contradict each other only by updates, no value occurs twice, and no
+ * question contains its answer.
  */
-export function drawEvaluationUsers(
-  random: SeededRandom,
-  grammar: Grammar,
-  { count, prefix }: { readonly count: number; readonly prefix: string },
-): EvaluationUser[] {
-  return Array.from({ length: count }, (_, index) => drawUser(random, grammar, prefix + ordinal(index), index));
-}
-
-/** Generates the bench's own data set, `recall-en` or `recall-zh`: its users, and the text of its file. */
-export function makeRecallDataset(
-  language: Grammar['language'],
-  seed: number,
-  count: number,
-): { readonly users: readonly EvaluationUser[]; readonly text: string } {
+export function makeRecallDataset(language: Grammar['language'], seed: number, count: number) {
   const random = SeededRandom.ofPublished(seed);
-  const users = drawEvaluationUsers(random, grammars[language], { count, prefix: userPrefixes[language] });
+  const users = Array.from({ length: count }, (_, index) =>
+    drawUser(random, grammars[language], userPrefixes[language] + ordinal(index), index),
+  );
   const userKinds = Object.fromEntries(users.map(({ userId, kind }) => [userId, kind]));
   const records = users.flatMap(({ memories, items }) => [...memories, ...items]);
-  return {
-    users,
-    text: datasetText({ name: `recall-${language}`, language, version: VERSION, seed, userKinds }, records),
-  };
+  const header = { name: `recall-${language}`, language, version: VERSION, seed, userKinds };
+  return { users, text: datasetText(header, records) };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import { containsTokens } from '../normalise-text.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { drawEvaluationUsers } from './recall-data.ts';
+import { makeRecallDataset } from './recall-data.ts';
 import { FactBook } from './fact-book.ts';
 import { isHeldOutValue } from './draw-value.ts';
 import { type Relation, relationTopic, USER } from './facts-and-relations.ts';
@@ -13,7 +13,7 @@ const countBy = (labels: readonly string[]): Record<string, number> =>
 const seeds = [7, 20_260_601];
 const drawn = (['en', 'zh'] as const).flatMap((language) => seeds.map((seed) => [language, seed] as const));
 describe.each(drawn)('forty users in %s of seed %i', (language, seed) => {
-  const users = drawEvaluationUsers(new SeededRandom(seed), grammars[language], { count: 40, prefix: 'u' });
+  const { users } = makeRecallDataset(language, seed, 40);
   const items = users.flatMap((user) => user.items);
 
   test('are ten questions each, half of the users recurring, every category well filled', () => {
