@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Trace, TraceSegment, TraceTurn } from '../../kv/traffic/trace.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { openToRead } from '../../base/read-remove-rename-files.ts';
-import { parseObject, type Placed } from '../read-records.ts';
+import { parseObject } from '../read-records.ts';
 import { fileLines, unreadable, type FileLine } from '../stream-text-file.ts';
 import { readRunTrace, type RunChoice } from './run-trace.ts';
 import { z } from 'zod';
@@ -83,11 +83,8 @@ async function readMooncakeTrace(name: string, lines: AsyncIterable<FileLine>): 
     const blocks = Math.ceil(tokens / BLOCK_TOKENS);
     if (ids.length !== blocks) {
       const message = `${place}: hash_ids has ${ids.length} hashes, but ${tokens} tokens are ${blocks} blocks of ${BLOCK_TOKENS}`;
-      throw new BenchError(
-        'bad-data',
-        message,
-        "give one hash for each 512 tokens of the prompt, as Mooncake's traces do",
-      );
+      const hint = "give one hash for each 512 tokens of the prompt, as Mooncake's traces do";
+      throw new BenchError('bad-data', message, hint);
     }
     requests.push(request);
   }
@@ -171,7 +168,8 @@ type Time = z.output<typeof turnLine>['time'];
 async function readJsonlTrace(name: string, lines: AsyncIterable<FileLine>): Promise<Trace> {
   let about: Omit<Trace, 'turns'> = { name, headerTokens: 0, idsOf: 'text' };
   const turns: TraceTurn[] = [];
-  const segments = new Map<string, Placed<TraceSegment>>();
+  /** Each user's memories, one object for all turns, and the first line that names it. */
+  const known = new Map<string, { readonly memory: TraceSegment; readonly place: string }>();
   let firstTime: Time | undefined;
   for await (const { number, text, place } of lines) {
     const value = parseObject(text, place);
@@ -186,29 +184,21 @@ async function readJsonlTrace(name: string, lines: AsyncIterable<FileLine>): Pro
       const message = `${place}: time is ${JSON.stringify(time)}, but the first turn has ${JSON.stringify(firstTime)}`;
       throw new BenchError('bad-data', message, 'write all times in milliseconds, or all in ISO 8601');
     }
+    const segments = memories.map((memory) => {
+      const key = JSON.stringify([user, memory.id]);
+      const first = known.get(key) ?? { memory, place };
+      known.set(key, first);
+      if (first.memory.tokens === memory.tokens) return first.memory;
+      const message = `${place}: memory ${JSON.stringify(memory.id)} has ${memory.tokens} tokens, but ${first.memory.tokens} in ${first.place}`;
+      throw new BenchError('bad-data', message, 'give a memory another id when its text changes');
+    });
     turns.push({
       atMs: typeof time === 'number' ? time : Date.parse(time),
       userId: user,
       conversationId: conversation === undefined ? `line ${number}` : `${user} ${conversation}`,
-      segments: memories.map((memory) => knownSegment(segments, user, { record: memory, place })),
+      segments,
       ...counts,
     });
   }
   return { ...about, turns };
-}
-
-/** The segment of a user's memory, one object for all turns. @throws BenchError `bad-data` if its tokens change */
-function knownSegment(
-  segments: Map<string, Placed<TraceSegment>>,
-  user: string,
-  { record, place }: Placed<TraceSegment>,
-): TraceSegment {
-  const key = JSON.stringify([user, record.id]);
-  const known = segments.get(key);
-  if (known === undefined) segments.set(key, { record, place });
-  else if (known.record.tokens !== record.tokens) {
-    const message = `${place}: memory ${JSON.stringify(record.id)} has ${record.tokens} tokens, but ${known.record.tokens} in ${known.place}`;
-    throw new BenchError('bad-data', message, 'give a memory another id when its text changes');
-  }
-  return known?.record ?? record;
 }

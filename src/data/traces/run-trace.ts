@@ -16,13 +16,6 @@ export interface RunChoice {
   readonly arm?: string | undefined;
 }
 
-/** Tokens of a stored prompt: before the memories (all, if it has none), of each memory, and after the memories. */
-interface PromptParts {
-  readonly front: TokenIds;
-  readonly memories: readonly { readonly id: string; readonly tokenIds: TokenIds }[];
-  readonly behind: number;
-}
-
 /**
  * Reads the traffic of one arm of a stored run: the memories of each prompt in order, identified by their tokens. The time
  * of a turn is when it was stored.
@@ -70,7 +63,8 @@ function findRun(runs: RunRepository, path: string, name: string | undefined): R
   throw new BenchError('not-found', message, lastRunsHint(names));
 }
 
-function promptParts({ segments }: StoredPrompt['prompt']): PromptParts {
+/** Tokens of a stored prompt: before the memories (all, if it has none), of each memory, and after the memories. */
+function promptParts({ segments }: StoredPrompt['prompt']) {
   const isMemory = ({ role }: PromptSegment): boolean => role === 'memory';
   const tokens = (part: readonly PromptSegment[]) => part.flatMap(({ tokenIds }) => tokenIds);
   const first = segments.findIndex(isMemory);
