@@ -37,11 +37,8 @@ function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schem
   if (issue.code === 'unrecognized_keys') {
     const field = issue.keys[0]!;
     const name = fieldName([...issue.path, field]);
-    return new BenchError(
-      'bad-data',
-      `${place}: ${name} is not a field of this record${didYouMean(field, fields)}`,
-      hint,
-    );
+    const message = `${place}: ${name} is not a field of this record${didYouMean(field, fields)}`;
+    return new BenchError('bad-data', message, hint);
   }
   const value = issue.path.reduce<unknown>(
     (object, key) => (object as Record<PropertyKey, unknown> | undefined)?.[key],

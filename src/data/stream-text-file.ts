@@ -41,9 +41,7 @@ function openBytes(path: string, hash?: Hash): Readable {
   readSync(fd, start, 0, 2, 0);
   const file = createReadStream(path, { fd, start: 0 });
   if (hash !== undefined) file.on('data', (bytes) => hash.update(bytes));
-  return start.equals(GZIP)
-    ? pipeline(file, createGunzip(), () => undefined)
-    : pipeline(file, new PassThrough(), () => undefined);
+  return pipeline(file, start.equals(GZIP) ? createGunzip() : new PassThrough(), () => undefined);
 }
 
 /**

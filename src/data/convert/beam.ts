@@ -44,12 +44,8 @@ const shortKinds = ['information_extraction', 'knowledge_update', 'multi_session
 /** The gold answer has another name in each kind. */
 const goldFields = ['answer', 'ideal_response', 'ideal_answer', 'ideal_summary', 'expected_compliance'];
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-
 /** Files of the chats of a folder and of their questions: `1/chat.json` as published, or `1-chat.json` and `1-questions.json`. */
-export function beamFiles(
-  folder: string,
-): { readonly id: string; readonly chat: string; readonly questions: string }[] {
+export function beamFiles(folder: string) {
   const found = readdirSync(folder).flatMap((name) => {
     const [, id] = /^(.+)-chat\.json$/.exec(name) ?? [];
     const own =
@@ -65,7 +61,7 @@ export function beamFiles(
 
 /** The chats of one JSON file, or of a folder; its hash is that of the bytes of all its files in order. */
 export function beamElements(path: string): JsonElements {
-  if (!isFolder(path)) return jsonElements(path, SHAPE);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return jsonElements(path, SHAPE);
   const hash = createHash('sha256');
   async function* chats(): AsyncGenerator<JsonElement> {
     for (const { id, chat, questions } of beamFiles(path)) {
@@ -85,23 +81,17 @@ export function beamElements(path: string): JsonElements {
   return { [Symbol.asyncIterator]: chats, sha256: () => hash.digest('hex') };
 }
 
-interface Message {
-  readonly at: string;
-  readonly message: z.output<typeof messageSchema>;
-}
-
 /** Finds the messages of a chat in their order, in batches, turns and plans of any depth: the tiers differ in that. */
-function* messages(value: unknown, at: string): Generator<Message> {
+function* messages(value: unknown, at: string): Generator<[at: string, message: z.output<typeof messageSchema>]> {
   if (Array.isArray(value)) for (const [index, one] of value.entries()) yield* messages(one, `${at}[${index}]`);
   else if (typeof value !== 'object' || value === null) throw mismatch(at, 'messages', formatValue(value), SHAPE);
-  else if ('role' in value || 'content' in value) yield { at, message: checkSchema(messageSchema, value, at) };
+  else if ('role' in value || 'content' in value) yield [at, checkSchema(messageSchema, value, at)];
   else for (const [key, one] of Object.entries(value)) if (Array.isArray(one)) yield* messages(one, `${at}.${key}`);
 }
 
 function* readMessages(chat: unknown, userId: string, place: string, notes: ConversionNotes): Generator<SourceMemory> {
   let [anchorMs, lastMs]: [number | undefined, number] = [undefined, UNDATED_START_MS];
-  for (const { at, message } of messages(chat, `${place}: chat`)) {
-    const { role, id, content, time_anchor: anchor } = message;
+  for (const [at, { role, id, content, time_anchor: anchor }] of messages(chat, `${place}: chat`)) {
     if (typeof anchor === 'string' && anchor.trim() !== '') {
       anchorMs = Date.parse(`${anchor.replaceAll('-', ' ')} UTC`);
       if (Number.isNaN(anchorMs))
@@ -115,14 +105,8 @@ function* readMessages(chat: unknown, userId: string, place: string, notes: Conv
     }
     lastMs = Math.max(lastMs + 1000, anchorMs ?? 0);
     const text = anchorMs === undefined ? `${role}: ${said}` : datedTurn(anchorMs, role, said);
-    yield {
-      kind: 'memory',
-      place: at,
-      userId,
-      memoryId: `${userId}/${id}`,
-      content: text,
-      createdAt: new Date(lastMs).toISOString(),
-    };
+    const createdAt = new Date(lastMs).toISOString();
+    yield { kind: 'memory', place: at, userId, memoryId: `${userId}/${id}`, content: text, createdAt };
   }
 }
 

@@ -77,11 +77,8 @@ export class ColumnMapping {
       const field = byPlainName.get(plain(name));
       if (field === undefined) throw unknownOptionError('--map: unknown field', name, knownFields);
       if (this.#mapped.has(column) || [...this.#mapped.values()].includes(field)) {
-        throw new BenchError(
-          'bad-option',
-          `--map ${pair}: this field or column is mapped twice`,
-          'map each field and each column once',
-        );
+        const message = `--map ${pair}: this field or column is mapped twice`;
+        throw new BenchError('bad-option', message, 'map each field and each column once');
       }
       this.#mapped.set(column, field);
     }

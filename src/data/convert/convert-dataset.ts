@@ -7,7 +7,7 @@ import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../..
 import { recordSchemas } from '../record-schemas.ts';
 import { writeLines } from '../write-lines.ts';
 import { csvRows } from './csv-rows.ts';
-import { LocomoErrata } from './locomo-errata.ts';
+import { readLocomoErrata } from './locomo-errata.ts';
 import { ColumnMapping } from './column-mapping.ts';
 import { type Row, SHOWN_COLUMNS, convertRow } from './convert-row.ts';
 import { publicDatasetFormats } from './public-dataset-formats.ts';
@@ -87,7 +87,7 @@ export function convertLines(source: ConversionSource, defaultName: string) {
   async function* sourceRecords(): AsyncGenerator<SourceRecord> {
     if (isPublicDataset(from)) {
       const { open, records: read } = publicDatasetFormats[from];
-      const errata = source.errata === undefined ? undefined : await LocomoErrata.read(source.errata);
+      const errata = source.errata === undefined ? undefined : await readLocomoErrata(source.errata);
       const elements = open(file);
       yield* read(file, elements, { notes, errata });
       sha256 = { file: elements.sha256(), ...(errata === undefined ? {} : { errata: errata.sha256 }) };

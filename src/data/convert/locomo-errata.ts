@@ -15,14 +15,14 @@ const entrySchema = z.looseObject({
 
 type Entry = z.output<typeof entrySchema>;
 
-export interface PublishedQuestion {
+interface PublishedQuestion {
   readonly text: string;
   readonly answer: string;
   readonly evidence: readonly string[];
 }
 
 /** Correction of one question, or `drop` if it has no single right answer. */
-export type Correction =
+type Correction =
   | 'drop'
   | {
       /** Corrected answer; undefined if the published one is right. */
@@ -55,63 +55,55 @@ function correct({ error_type: error, golden_answer: gold, correct_answer: right
   return { ...(isNew ? { answer } : {}), accepted: [], evidence };
 }
 
+export type LocomoErrata = Awaited<ReturnType<typeof readLocomoErrata>>;
+
 /**
- * Published errata of LoCoMo: corrected answers and citations. A question is dropped if no single answer is right:
+ * Reads published errata of LoCoMo: corrected answers and citations. A question is dropped if no single answer is right:
  * `AMBIGUOUS`, `ATTRIBUTION_ERROR`, or an explanation (of several clauses) instead of an answer.
+ * @throws BenchError `not-found`, or `bad-data` that names the entry at fault
  */
-export class LocomoErrata {
-  readonly sha256: string;
+export async function readLocomoErrata(path: string) {
+  const elements = jsonElements(path, 'errata are one JSON list of {question_id, error_type, correct_answer, …}');
   /** By `conversation/question`, both counted from 0 in the published file. */
-  readonly #entries: ReadonlyMap<string, Entry>;
-  readonly #counts = { matched: 0, answers: 0, citations: 0, dropped: 0 };
-
-  private constructor(entries: ReadonlyMap<string, Entry>, sha256: string) {
-    this.#entries = entries;
-    this.sha256 = sha256;
+  const entries = new Map<string, Entry>();
+  for await (const { place, value } of elements) {
+    const entry = checkSchema(entrySchema, value, place);
+    const [, conversation, question] = /_(\d+)_qa(\d+)$/.exec(entry.question_id)!;
+    const key = `${Number(conversation)}/${Number(question)}`;
+    if (entries.has(key)) {
+      const message = `${place}: question_id "${entry.question_id}" occurs twice`;
+      throw new BenchError('bad-data', message, 'keep one entry for each question');
+    }
+    entries.set(key, entry);
   }
-
-  /** @throws BenchError `not-found`, or `bad-data` that names the entry at fault */
-  static async read(path: string): Promise<LocomoErrata> {
-    const elements = jsonElements(path, 'errata are one JSON list of {question_id, error_type, correct_answer, …}');
-    const entries = new Map<string, Entry>();
-    for await (const { place, value } of elements) {
-      const entry = checkSchema(entrySchema, value, place);
-      const [, conversation, question] = /_(\d+)_qa(\d+)$/.exec(entry.question_id)!;
-      const key = `${Number(conversation)}/${Number(question)}`;
-      if (entries.has(key)) {
-        const message = `${place}: question_id "${entry.question_id}" occurs twice`;
-        throw new BenchError('bad-data', message, 'keep one entry for each question');
+  const counts = { matched: 0, answers: 0, citations: 0, dropped: 0 };
+  return {
+    sha256: elements.sha256(),
+    /**
+     * Looks up and counts the correction of a question; undefined if there is none for this text and answer.
+     * @param conversation number in the file, from 0 @param question number in the conversation, from 0
+     */
+    take(conversation: number, question: number, published: PublishedQuestion): Correction | undefined {
+      const entry = entries.get(`${conversation}/${question}`);
+      if (entry === undefined) return undefined;
+      if (!isSame(entry.question, published.text) || !isSame(entry.golden_answer, published.answer)) return undefined;
+      const correction = correct(entry);
+      counts.matched++;
+      if (correction === 'drop') counts.dropped++;
+      else {
+        if (correction.answer !== undefined) counts.answers++;
+        if (correction.evidence.join() !== published.evidence.join()) counts.citations++;
       }
-      entries.set(key, entry);
-    }
-    return new LocomoErrata(entries, elements.sha256());
-  }
-
-  /**
-   * Looks up and counts the correction of a question; undefined if there is none for this text and answer.
-   * @param conversation number in the file, from 0 @param question number in the conversation, from 0
-   */
-  take(conversation: number, question: number, published: PublishedQuestion): Correction | undefined {
-    const entry = this.#entries.get(`${conversation}/${question}`);
-    if (entry === undefined) return undefined;
-    if (!isSame(entry.question, published.text) || !isSame(entry.golden_answer, published.answer)) return undefined;
-    const correction = correct(entry);
-    this.#counts.matched++;
-    if (correction === 'drop') this.#counts.dropped++;
-    else {
-      if (correction.answer !== undefined) this.#counts.answers++;
-      if (correction.evidence.join() !== published.evidence.join()) this.#counts.citations++;
-    }
-    return correction;
-  }
-
-  summary(): string {
-    const { matched, answers, citations, dropped } = this.#counts;
-    const unmatched = this.#entries.size - matched;
-    return (
-      `errata of ${this.#entries.size} entries: ${answers} answers and ${citations} citations corrected, ` +
-      `${dropped} questions dropped` +
-      (unmatched === 0 ? '' : `; ${unmatched} entries match no question and answer of this file`)
-    );
-  }
+      return correction;
+    },
+    summary(): string {
+      const { matched, answers, citations, dropped } = counts;
+      const unmatched = entries.size - matched;
+      return (
+        `errata of ${entries.size} entries: ${answers} answers and ${citations} citations corrected, ` +
+        `${dropped} questions dropped` +
+        (unmatched === 0 ? '' : `; ${unmatched} entries match no question and answer of this file`)
+      );
+    },
+  };
 }

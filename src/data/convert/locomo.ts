@@ -26,6 +26,8 @@ const questionSchema = z.looseObject({
   category: z.coerce.number(),
 });
 
+type Question = z.output<typeof questionSchema>;
+
 const OPEN_DOMAIN = 3;
 const ADVERSARIAL = 5;
 const categories: Readonly<Record<number, string>> = {
@@ -39,12 +41,6 @@ const categories: Readonly<Record<number, string>> = {
 const SESSION = /^session_(\d+)$/;
 /** Ids of turns: `D8:6; D9:17`, `D9:1 D4:4`, and the typing errors `D:11:26` and `D30:05`. */
 const TURN_IDS = /D:?\s?(\d+):(\d+)/gi;
-
-interface Session {
-  readonly number: number;
-  readonly startMs: number;
-  readonly turns: readonly unknown[];
-}
 
 interface Conversation extends LocomoOptions {
   readonly userId: string;
@@ -60,8 +56,9 @@ interface LocomoOptions {
   readonly errata?: LocomoErrata | undefined;
 }
 
-function readSessions(sessions: Readonly<Record<string, unknown>>, { place, notes }: Conversation): Session[] {
-  const read = Object.entries(sessions).flatMap(([key, turns]): Session[] => {
+/** Sessions by number, without those that have no turns. */
+function readSessions(sessions: Readonly<Record<string, unknown>>, { place, notes }: Conversation) {
+  const read = Object.entries(sessions).flatMap(([key, turns]) => {
     const number = SESSION.exec(key)?.[1];
     if (number === undefined) return [];
     const at = `${place}: conversation.${key}`;
@@ -75,7 +72,7 @@ function readSessions(sessions: Readonly<Record<string, unknown>>, { place, note
       throw mismatch(`${at}_date_time`, 'a date', formatValue(date), 'such as "1:56 pm on 8 May, 2023"');
     }
     if (!instant.zoned) notes.add('dates of sessions, which name no time zone, were taken as UTC', place);
-    return [{ number: Number(number), startMs: Date.parse(instant.iso), turns }];
+    return { number: Number(number), startMs: Date.parse(instant.iso), turns: turns as readonly unknown[] };
   });
   return read.sort((a, b) => a.number - b.number);
 }
@@ -85,9 +82,12 @@ function turnIds(userId: string, text: string): string[] {
 }
 
 /** Yields a session's turns as memories, one second apart: the file gives only their order. */
-function* readTurns(session: Session, { userId, place, notes, memoryIds }: Conversation): Generator<SourceMemory> {
-  for (const [index, value] of session.turns.entries()) {
-    const at = `${place} session_${session.number}[${index}]`;
+function* readTurns(
+  { number, startMs, turns }: ReturnType<typeof readSessions>[number],
+  { userId, place, notes, memoryIds }: Conversation,
+): Generator<SourceMemory> {
+  for (const [index, value] of turns.entries()) {
+    const at = `${place} session_${number}[${index}]`;
     const { speaker, dia_id: id, text, blip_caption: caption } = checkSchema(turnSchema, value, at);
     const image = caption.trim() === '' ? '' : `[image: ${caption.trim()}]`;
     const said = `${text.trim()} ${image}`.trim();
@@ -97,22 +97,13 @@ function* readTurns(session: Session, { userId, place, notes, memoryIds }: Conve
     }
     const memoryId = turnIds(userId, id)[0]!;
     memoryIds.add(memoryId);
-    yield {
-      kind: 'memory',
-      place: at,
-      userId,
-      memoryId,
-      content: datedTurn(session.startMs, speaker, said),
-      createdAt: new Date(session.startMs + index * 1000).toISOString(),
-    };
+    const createdAt = new Date(startMs + index * 1000).toISOString();
+    yield { kind: 'memory', place: at, userId, memoryId, content: datedTurn(startMs, speaker, said), createdAt };
   }
 }
 
 /** The published answer; for open-domain questions without its reason, as in LoCoMo's own evaluation. */
-function readAnswer(
-  { answer, category }: Pick<z.output<typeof questionSchema>, 'answer' | 'category'>,
-  at: string,
-): string | null {
+function readAnswer({ answer, category }: Pick<Question, 'answer' | 'category'>, at: string): string | null {
   if (category === ADVERSARIAL) return null;
   const text = String(answer ?? '');
   if (text.trim() === '') {

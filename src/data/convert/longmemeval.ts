@@ -36,11 +36,7 @@ function readTime(text: string, at: string): number {
 }
 
 /** Turns of all sessions as memories, one second apart within a session, since the file gives only their order. */
-function readTurns(
-  question: Question,
-  place: string,
-  notes: ConversionNotes,
-): { memories: SourceMemory[]; evidence: string[] } {
+function readTurns(question: Question, place: string, notes: ConversionNotes) {
   const { question_id: userId, haystack_dates: dates, haystack_sessions: sessions } = question;
   if (dates.length !== sessions.length) {
     const expectation = `a date for each of ${sessions.length} sessions`;

@@ -138,16 +138,8 @@ function passageMemories(userId: string, passages: readonly Passage[], place: st
   })) satisfies SourceMemory[];
 }
 
-/** @param number of the question among those of its context, from 0 */
-function askedAt(number = 0): string {
-  return instant(ASKED_MS + number * 1000);
-}
-
 /** The memories that contain an answer word by word, as evidence where none is marked; yes and no do not count. */
-function memoriesWithAnswer<Memory extends Pick<SourceMemory, 'content'>>(
-  memories: readonly Memory[],
-  golds: readonly string[],
-): Memory[] {
+function memoriesWithAnswer(memories: ReturnType<typeof passageMemories>, golds: readonly string[]) {
   const words = golds.filter((gold) => !/^\s*(?:yes|no)\W*$/i.test(gold));
   return memories.filter(({ content }) => words.some((gold) => containsTokens(content, gold, 'en')));
 }
@@ -186,10 +178,8 @@ export async function* passageQuestionRecords(
     const [answer = null, ...acceptedAnswers] = golds;
     const evidence = answer === null ? [] : isMarked ? marked : memoriesWithAnswer(memories, golds);
     if (answer !== null && evidence.length === 0) {
-      notes.add(
-        `questions ${isMarked ? 'without a marked passage' : 'whose answer is in no passage'} have no evidence`,
-        place,
-      );
+      const which = isMarked ? 'without a marked passage' : 'whose answer is in no passage';
+      notes.add(`questions ${which} have no evidence`, place);
     }
     yield {
       kind: 'item',
@@ -202,7 +192,7 @@ export async function* passageQuestionRecords(
       evidence: evidence.map(({ memoryId }) => memoryId),
       passages: memories.map(({ memoryId }) => memoryId),
       category: category ?? (evidence.length === 0 ? 'answer in no passage' : 'answer in a passage'),
-      askedAt: askedAt(),
+      askedAt: instant(ASKED_MS),
     };
   }
 }
@@ -264,7 +254,7 @@ export async function* sharedContextRecords(
         category: `question ${number + 1}`,
         condition: number + 1,
         conversation: userId,
-        askedAt: askedAt(number),
+        askedAt: instant(ASKED_MS + number * 1000),
       };
     }
   }
