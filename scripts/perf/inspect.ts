@@ -89,7 +89,7 @@ function pages(path: string, random: SeededRandom): Readonly<Record<string, () =
   using database = openDatabase({ path, readOnly: true });
   const { id } = new RunRepository(database).findByName(run)!;
   const list = new TurnListRepository(database);
-  const [arms, items, categories] = [list.arms(id), list.items(id), list.categories(id)];
+  const [arms, items, categories] = [list.distinct(id, 'arm'), list.items(id), list.distinct(id, 'category')];
   const words = list.outcomes(id, items.slice(0, 50)).flatMap(({ question }) => (question ?? '').split(' '));
   const figures = reportFigures(new RunRepository(database).results(id)!);
   const turn = (arm = random.pick(arms)): TurnRef => ({ run, item: random.pick(items), arm, repeat: 0, turn: 0 });

@@ -10,7 +10,7 @@ import { quantiles } from '../../src/eval/analysis/statistics/estimate-mean.ts';
 import { QueueConnection } from '../../src/store/queue/queue-connection.ts';
 import { SCHEMA } from '../../src/store/queue/queue-schema.ts';
 import { QueueWriter } from '../../src/store/queue/queue-writer.ts';
-import type { QueuedPlan, QueueWorker } from '../../src/store/records/queue-records.ts';
+import type { QueuedPlan, QueueWorker } from '../../src/store/records/run-record.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 
 /** Elapsed times, ms. */

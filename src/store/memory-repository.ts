@@ -18,6 +18,8 @@ export interface NewMemory {
 /** The owner of the memories of a user in a run: users with the same id in different runs are different users. */
 export const ownerInRun = (runId: string, userId: string): string => `${runId}/${userId}`;
 
+const isMemory = (owner: string, id: string) => and(eq(memories.owner, owner), eq(memories.id, id));
+
 /** Stored memories and preferences of one run, or of no run. Lists are in the order of writing. */
 export class MemoryRepository extends Repository {
   readonly #runId: string | undefined;
@@ -32,10 +34,9 @@ export class MemoryRepository extends Repository {
   create(memory: NewMemory): string {
     const { id = timeOrderedId(), createdAt = Date.now(), ...rest } = memory;
     const owner = this.#owner(memory);
-    const isSame = and(eq(memories.owner, owner), eq(memories.id, id));
     const isRemoved = and(eq(tombstones.owner, owner), eq(tombstones.memoryId, id));
     this.database.transaction((query) => {
-      query.delete(memories).where(isSame).run();
+      query.delete(memories).where(isMemory(owner, id)).run();
       query.delete(tombstones).where(isRemoved).run();
       const row = { ...rest, owner, id, createdAt };
       query.insert(memories).values(row).run();
@@ -79,10 +80,7 @@ export class MemoryRepository extends Repository {
 
   delete({ owner, id }: Pick<MemoryRow, 'owner' | 'id'>): void {
     this.database.transaction((query) => {
-      query
-        .delete(memories)
-        .where(and(eq(memories.owner, owner), eq(memories.id, id)))
-        .run();
+      query.delete(memories).where(isMemory(owner, id)).run();
       const tombstone = { owner, memoryId: id, removedAt: Date.now() };
       query.insert(tombstones).values(tombstone).onConflictDoNothing().run();
     });

@@ -50,7 +50,7 @@ describe('the list of turns', () => {
   });
 
   it('lists arms, categories and items', () => {
-    expect([list.arms(runId), list.categories(runId)]).toEqual([['dki', 'rag'], ['updated']]);
+    expect([list.distinct(runId, 'arm'), list.distinct(runId, 'category')]).toEqual([['dki', 'rag'], ['updated']]);
     expect(list.items(runId)).toEqual(['i-1', 'i-2', 'i-3']);
   });
 

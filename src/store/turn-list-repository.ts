@@ -62,14 +62,6 @@ export class TurnListRepository extends Repository {
     }
   }
 
-  arms(runId: string): string[] {
-    return this.#distinct(runId, turns.arm);
-  }
-
-  categories(runId: string): string[] {
-    return this.#distinct(runId, turns.category);
-  }
-
   /** Ids of the items with a matching turn, in the order of writing. */
   items(runId: string, filter: TurnListFilter = {}): string[] {
     const rows = this.query<{ readonly itemId: string }>(
@@ -102,7 +94,8 @@ export class TurnListRepository extends Repository {
   }
 
   /** The distinct values of an indexed column, by jumping from one to the next, since there are few. */
-  #distinct(runId: string, column: SQLiteColumn): string[] {
+  distinct(runId: string, name: 'arm' | 'category'): string[] {
+    const column = turns[name];
     const next = (after: SQL): SQL =>
       sql`(SELECT min(${column}) FROM turns WHERE run_id = ${runId} AND ${column} > ${after})`;
     const rows = this.query<{ readonly value: string }>(sql`WITH RECURSIVE found(value) AS (
@@ -112,13 +105,10 @@ export class TurnListRepository extends Repository {
   }
 }
 
-function isEmpty(filter: TurnListFilter): boolean {
-  return Object.values(filter).every((value) => value === undefined);
-}
-
 /** The index that answers a filter fastest: `turns_list` has all columns but texts, `turns_run` the order of writing. */
 function fastestIndex(filter: TurnListFilter): SQL {
-  return sql.raw(filter.text !== undefined ? 'turns_run' : isEmpty(filter) ? 'turns_item' : 'turns_list');
+  if (filter.text !== undefined) return sql`turns_run`;
+  return Object.values(filter).every((value) => value === undefined) ? sql`turns_item` : sql`turns_list`;
 }
 
 /** Matches `text` literally, without wildcards. */

@@ -1,4 +1,4 @@
-import { type ParitySelfTest, differsFromText, parityBound } from './records/parity-self-test.ts';
+import { type ParitySelfTest, differsFromText, parityBound } from './records/run-probes.ts';
 import {
   type AnsweredResult,
   type AnsweredTurn,

@@ -116,15 +116,10 @@ export class UserClaimRepository extends Repository {
     return new Set(rows.filter(({ finishedAt }) => finishedAt === null).map(({ userId }) => userId));
   }
 
-  /** The worker of each finished user; in a merged run, the part. */
-  sources(): ReadonlyMap<string, string> {
+  /** The finished users, and the worker of each, in a merged run the part; empty for runs from before claims existed. */
+  finished(): ReadonlyMap<string, string> {
     const finished = this.#rows().filter(({ finishedAt }) => finishedAt !== null);
     return new Map(finished.map(({ userId, worker }) => [userId, worker]));
-  }
-
-  /** The finished users; empty for runs from before claims existed. */
-  finished(): ReadonlySet<string> {
-    return new Set(this.sources().keys());
   }
 
   #rows() {

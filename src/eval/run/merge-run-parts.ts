@@ -84,9 +84,9 @@ export function mergeRunParts(
 function mergedBefore(target: BenchDatabase, parts: Parts): RunRecord | undefined {
   const run = new RunRepository(target).findByName(parts[0].run.name);
   if (run?.status !== 'finished') return undefined;
-  const merged = new UserClaimRepository(target, run.id).sources();
+  const merged = new UserClaimRepository(target, run.id).finished();
   const held = parts.flatMap(({ database, run: { id }, source }) =>
-    [...new UserClaimRepository(database, id).finished()].map((userId) => ({ userId, source })),
+    [...new UserClaimRepository(database, id).finished().keys()].map((userId) => ({ userId, source })),
   );
   return held.length > 0 && held.every(({ userId, source }) => merged.get(userId) === source) ? run : undefined;
 }

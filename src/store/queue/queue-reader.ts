@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BenchError, didYouMean } from '../../base/bench-error.ts';
-import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/queue-records.ts';
+import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/run-record.ts';
 import { requireSchemaVersion } from '../records/schema-version.ts';
 import { checkStoredRecord } from '../check-stored-record.ts';
 import type { QueueConnection } from './queue-connection.ts';

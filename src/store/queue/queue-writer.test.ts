@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
-import type { QueuedPlan, QueueWorker } from '../records/queue-records.ts';
+import type { QueuedPlan, QueueWorker } from '../records/run-record.ts';
 import { QueueConnection } from './queue-connection.ts';
 import { QueueWriter } from './queue-writer.ts';
 

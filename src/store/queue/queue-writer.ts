@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
-import type { QueuedPlan, QueueWorker } from '../records/queue-records.ts';
+import type { QueuedPlan, QueueWorker } from '../records/run-record.ts';
 import { type JobQueue, openJobQueue, type QueuedUnit, type TakenJob } from './job-queue.ts';
 import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 import { createQueueSchema, SCHEMA } from './queue-schema.ts';

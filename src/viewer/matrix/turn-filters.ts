@@ -11,14 +11,14 @@ import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 
 /** The arms of a run with turns, in the order of its plan. */
 export function armsOfRun(database: BenchDatabase, run: RunRecord): string[] {
-  const arms = new TurnListRepository(database).arms(run.id);
+  const arms = new TurnListRepository(database).distinct(run.id, 'arm');
   const planned = run.plan.arms.map(({ name }) => name).filter((name) => arms.includes(name));
   return [...planned, ...arms.filter((arm) => !planned.includes(arm))];
 }
 
 /** Reads the choices of the filters of a run. @throws BenchError `not-found` if the filter names an unknown arm or category */
 export function filterValues(database: BenchDatabase, run: RunRecord, filter: TurnListFilter) {
-  const categories = new TurnListRepository(database).categories(run.id);
+  const categories = new TurnListRepository(database).distinct(run.id, 'category');
   if (filter.category !== undefined && !categories.includes(filter.category)) {
     throw unknownNameError(`run "${run.name}" has no category`, filter.category, categories);
   }

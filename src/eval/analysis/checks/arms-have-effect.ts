@@ -1,5 +1,5 @@
 import type { ArmSettings, ArmTraits } from '../../../store/records/arm-traits.ts';
-import { parityBound } from '../../../store/records/parity-self-test.ts';
+import { parityBound } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { type Check, decided, undecided } from './check.ts';

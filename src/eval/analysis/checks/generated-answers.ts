@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parityBound } from '../../../store/records/parity-self-test.ts';
+import { parityBound } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { Check, CheckInput } from './check.ts';
 import { decided, describeFaults, pairWithReference, sampledShare, turnsWhere, undecided } from './check.ts';

@@ -1,6 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { differsFromText, type ParitySelfTest } from '../../../store/records/parity-self-test.ts';
-import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
+import { type CellsSelfTest, differsFromText, type ParitySelfTest } from '../../../store/records/run-probes.ts';
 import { type Check, decided, sampledShare, undecided } from './check.ts';
 
 /** The engine's key rotation may differ from plain arithmetic by this share of the largest key. */

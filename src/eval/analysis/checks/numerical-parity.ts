@@ -1,4 +1,4 @@
-import { differsFromText, parityBound, type ParitySelfTest } from '../../../store/records/parity-self-test.ts';
+import { differsFromText, parityBound, type ParitySelfTest } from '../../../store/records/run-probes.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 
 /** Parity is decided only if noise is below this share of the effect of keys rotated by one position too many. */

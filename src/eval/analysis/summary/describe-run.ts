@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import type { RunDescription } from '../../../store/records/run-description.ts';
-import { parityBound } from '../../../store/records/parity-self-test.ts';
-import type { RunProbes } from '../../../store/records/run-probes.ts';
+import { parityBound, type RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { unknownQuality } from '../unknown-quality.ts';
 

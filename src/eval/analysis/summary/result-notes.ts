@@ -2,7 +2,7 @@ import { selfTestText } from '../checks/numerical-parity.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type AnsweredResult, type RetrievalRecord, selectorTokens } from '../../../store/records/turn-record.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
+import type { ParitySelfTest } from '../../../store/records/run-probes.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/metric-selection.ts';

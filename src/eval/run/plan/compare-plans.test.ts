@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newRun } from '../../../../test/fixtures/stored-runs.ts';
-import { type QueuedPlan, queuedPlan } from '../../../store/records/queue-records.ts';
+import { type QueuedPlan, queuedPlan } from '../../../store/records/run-record.ts';
 import { hashPlan } from './compare-plans.ts';
 
 const made = newRun({ name: 'r', turns: [], settings: { dataset: ['a.jsonl'] } }, ['rag']);

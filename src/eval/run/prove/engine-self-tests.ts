@@ -3,8 +3,7 @@ import type { CallOptions, EngineSession } from '../../../engine/engine-session.
 import type { Engine } from '../../../engine/engine.ts';
 import { compareScores, type ScoreDifference, type SequenceScore } from '../../../engine/sequence-score.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
-import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
+import type { CellsSelfTest, ParitySelfTest } from '../../../store/records/run-probes.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import { kvOperations } from '../../../kv/kv-operations.ts';
 import type { InjectedParts } from '../observe/expected-injection.ts';

@@ -10,8 +10,7 @@ import { cacheFolder } from '../../../config/cache-folder.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';
 import { kernelChoice } from '../../../kv/choose-kernels.ts';
 import { nativeFile } from '../../../kv/kernels.ts';
-import { paritySelfTest } from '../../../store/records/parity-self-test.ts';
-import { cellsSelfTest } from '../../../store/records/run-probes.ts';
+import { cellsSelfTest, paritySelfTest } from '../../../store/records/run-probes.ts';
 import { object } from '../../../store/records/zod-helpers.ts';
 import type { ContinuedPrompt } from './engine-self-tests.ts';
 

@@ -4,7 +4,7 @@ import type { BenchConfig } from '../../../config/bench-config.ts';
 import { shippedDatasetName } from '../../../config/shipped-datasets.ts';
 import type { SelectEngine } from '../../../engine/engine-adapter.ts';
 import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
-import { type QueuedPlan, queuedPlan } from '../../../store/records/queue-records.ts';
+import { type QueuedPlan, queuedPlan } from '../../../store/records/run-record.ts';
 import { schemaVersion } from '../../../store/records/schema-version.ts';
 import { shownSettings } from '../../analysis/summary/describe-run.ts';
 import { resolveModelOptions } from '../plan/resolve-model-options.ts';
