@@ -1,12 +1,9 @@
-import { coherenceData } from './coherence-data.ts';
-import { contextData } from './context-data.ts';
-import { coreferenceData } from './coreference-data.ts';
+import { coherenceData, contextData, coreferenceData } from './growing-user-generators.ts';
+import { multiTurnData, scalingData } from './growing-user-generators.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
-import { multiTurnData } from './multi-turn-data.ts';
 import { makeRecallDataset } from './recall-data.ts';
 import { retrievalData } from './retrieval-data.ts';
 import { rulerData } from './ruler.ts';
-import { scalingData } from './scaling-data.ts';
 import { BenchError, didYouMean } from '../../base/bench-error.ts';
 
 export const PRESET_SEED = 7;

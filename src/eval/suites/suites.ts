@@ -1,9 +1,6 @@
 import { type SuiteName, suiteNames, suitesByNameOnly } from '../../config/bench-config.ts';
-import { coherenceData } from '../../data/generators/coherence-data.ts';
-import { contextData } from '../../data/generators/context-data.ts';
-import { coreferenceData } from '../../data/generators/coreference-data.ts';
-import { multiTurnData } from '../../data/generators/multi-turn-data.ts';
-import { scalingData } from '../../data/generators/scaling-data.ts';
+import { coherenceData, contextData, coreferenceData } from '../../data/generators/growing-user-generators.ts';
+import { multiTurnData, scalingData } from '../../data/generators/growing-user-generators.ts';
 import { withSetting } from '../../systems/arms/arm-name.ts';
 import { measureEdit } from '../run/measure/measure-edit.ts';
 import { measureLength } from '../run/measure/measure-length.ts';

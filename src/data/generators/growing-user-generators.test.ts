@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { grammars } from '../../base/english-and-chinese-wordings.ts';
-import { coreferenceData } from './coreference-data.ts';
+import { coreferenceData } from './growing-user-generators.ts';
 import type { ContextWindow } from './dataset-generator.ts';
 import type { ItemLine, MemoryLine } from './format-generated-records.ts';
 
