@@ -64,9 +64,7 @@ export function joinDatasets(placed: readonly PlacedDataset[]) {
 }
 
 /** Reads the data sets of a run and joins them. @throws BenchError as `datasetSources`, `readDatasetSource` and `joinDatasets` */
-export async function readRunDatasets(
-  options: DatasetOptions & Partial<Pick<BenchConfig, 'retriever'>>,
-): Promise<RunDatasets> {
+export async function readRunDatasets(options: DatasetOptions & Partial<Pick<BenchConfig, 'retriever'>>) {
   const placed: PlacedDataset[] = [];
   for (const source of datasetSources(options)) {
     placed.push({ file: source.place, dataset: await readDatasetSource(source, options.retriever === 'given') });

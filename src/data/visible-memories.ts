@@ -1,9 +1,8 @@
 import type { DatasetMemory, DatasetUser, DatasetItem } from './dataset.ts';
 
-export function byAge(
-  a: Pick<DatasetMemory, 'createdAt' | 'memoryId'>,
-  b: Pick<DatasetMemory, 'createdAt' | 'memoryId'>,
-): number {
+type Dated = Pick<DatasetMemory, 'createdAt' | 'memoryId'>;
+
+export function byAge(a: Dated, b: Dated): number {
   return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.memoryId < b.memoryId ? -1 : 1);
 }
 
@@ -11,7 +10,7 @@ export function byAge(
 export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
   indexed: ReadonlySet<string>,
   visible: readonly Memory[],
-): { readonly removed: readonly string[]; readonly added: readonly Memory[] } {
+) {
   const wanted = new Set(visible.map(({ memoryId }) => memoryId));
   return {
     removed: [...indexed].filter((memoryId) => !wanted.has(memoryId)),

@@ -14,8 +14,6 @@ export class AttributionRepository extends Repository {
 
   find(turnId: number): AttributionRecord | undefined {
     const [row] = this.select(attributions, eq(attributions.turnId, turnId));
-    return row === undefined
-      ? undefined
-      : checkStoredRecord(attributionRecord, row, `the attribution of turn ${turnId}`);
+    return row && checkStoredRecord(attributionRecord, row, `the attribution of turn ${turnId}`);
   }
 }

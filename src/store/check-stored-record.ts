@@ -10,10 +10,7 @@ export function checkStoredRecord<Schema extends z.ZodType>(
   const read = schema.safeParse(stored);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new BenchError(
-    'database',
-    `${name} cannot be read: ${issue!.path.join('.')}: ${issue!.message}`,
-    'it was written by another release; run the bench again with this one',
-    read.error,
-  );
+  const message = `${name} cannot be read: ${issue!.path.join('.')}: ${issue!.message}`;
+  const hint = 'it was written by another release; run the bench again with this one';
+  throw new BenchError('database', message, hint, read.error);
 }

@@ -34,7 +34,7 @@ export class SessionRepository extends Repository {
   }
 
   #find(id: string): SessionRow | undefined {
-    return this.database.guard((query) => query.select().from(sessions).where(eq(sessions.id, id)).get());
+    return this.select(sessions, eq(sessions.id, id))[0];
   }
 
   /** Deletes the sessions with ids that begin with `prefix`, and their messages and memories. */
@@ -46,11 +46,9 @@ export class SessionRepository extends Repository {
 /** A user's session is closed to other users, and to callers who name no user. */
 function requireOwner({ id, userId: owner }: SessionRow, userId: string | null): void {
   if (owner === null || owner === userId) return;
-  throw new BenchError(
-    'no-session',
-    `session ${formatValue(id)} belongs to another user${userId === null ? '' : ` than ${formatValue(userId)}`}`,
-    'name the user of the session, or another session',
-  );
+  const other = userId === null ? 'another user' : `another user than ${formatValue(userId)}`;
+  const message = `session ${formatValue(id)} belongs to ${other}`;
+  throw new BenchError('no-session', message, 'name the user of the session, or another session');
 }
 
 type AnswerFields = 'injectionMode' | 'injectionAlpha' | 'memoryIds' | 'latencyMs';

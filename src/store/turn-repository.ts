@@ -97,19 +97,13 @@ export class TurnRepository extends Repository {
   *listPrompts(runId: string, arm: string): Generator<StoredPrompt, void, undefined> {
     for (const { itemId, document, ...row } of this.#pages<PromptRow>(promptColumns, runId, { arm })) {
       if (document === null) continue;
-      yield {
-        ...row,
-        prompt: checkStoredRecord(promptInfo, document.prompt, `the prompt of item ${itemId}, arm ${arm}`),
-      };
+      const prompt = checkStoredRecord(promptInfo, document.prompt, `the prompt of item ${itemId}, arm ${arm}`);
+      yield { ...row, prompt };
     }
   }
 
   /** Rows in the order of writing, each page read by the id of the last row before it. */
-  *#pages<Row extends { readonly id: number }>(
-    columns: SelectedFields,
-    runId: string,
-    filter: TurnFilter,
-  ): Generator<Row, void, undefined> {
+  *#pages<Row extends { readonly id: number }>(columns: SelectedFields, runId: string, filter: TurnFilter) {
     for (let last = 0; ;) {
       const where = and(runTurns(runId, filter), gt(turns.id, last));
       const page = this.database.guard((query) =>

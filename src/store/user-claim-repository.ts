@@ -91,11 +91,8 @@ export class UserClaimRepository extends Repository {
       query.update(runUsers).set({ share: null }).where(open).run();
       const last = new Map(rows.map((row) => [row.worker, row]));
       for (const { userId, share } of last.values()) {
-        query
-          .update(runUsers)
-          .set({ share: { ...share!, books: noBooks } })
-          .where(this.#is(userId))
-          .run();
+        const counted = { share: { ...share!, books: noBooks } };
+        query.update(runUsers).set(counted).where(this.#is(userId)).run();
       }
       return rows.map(({ userId, worker, share }) => ({
         worker,

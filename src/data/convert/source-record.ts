@@ -37,9 +37,8 @@ export class ConversionNotes {
 
   /** Notes an assumption. @param what a sentence that does not depend on the place */
   add(what: string, place: string): void {
-    const known = this.#counts.get(what);
-    if (known === undefined) this.#counts.set(what, { count: 1, first: place });
-    else known.count++;
+    const note = this.#counts.get(what) ?? { count: 0, first: place };
+    this.#counts.set(what, { ...note, count: note.count + 1 });
   }
 
   /** Formats the notes as `what (3 times, first at file:7)`. */

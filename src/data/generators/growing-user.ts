@@ -94,9 +94,8 @@ export class GrowingUser {
       if (!this.#queries.has(query)) break;
     }
     this.#queries.add(query);
-    const evidence = (before === undefined ? [memory] : [before, memory]).map(
-      (index) => this.memories[index]!.memoryId,
-    );
+    const needed = before === undefined ? [memory] : [before, memory];
+    const evidence = needed.map((index) => this.memories[index]!.memoryId);
     this.#addItem(query, { answer: value, evidence, category: 'memory' }, side, context);
   }
 

@@ -19,11 +19,7 @@ const BETWEEN_QUESTIONS_MS = 37 * MINUTE_MS;
 const TRIES = 1_000;
 
 /** Words the facts as memories, ordered by time; an update comes after the value that it replaces. */
-function writeMemories(
-  random: SeededRandom,
-  userId: string,
-  facts: readonly EvaluationFact[],
-): Map<MemoryLine, EvaluationFact> {
+function writeMemories(random: SeededRandom, userId: string, facts: readonly EvaluationFact[]) {
   const sentences = facts.flatMap((fact) => {
     const at = random.float();
     if (fact.oldValue === undefined) return [{ fact, value: fact.value, isUpdate: false, at }];
@@ -79,17 +75,14 @@ function writeItem(
 /** True if no value occurs in a text where it would give an answer away. */
 function isSound(memories: readonly MemoryLine[], items: readonly ItemLine[], { language }: Grammar): boolean {
   const holds = (text: string, value: string): boolean => containsTokens(text, value, language);
-  const areApart = memories.every((memory) =>
-    memories.every((other) => other === memory || !holds(other.content, memory.value!)),
-  );
-  return (
-    areApart &&
-    items.every(({ query, answer, evidence = [], history = [] }) => {
-      if (answer === null) return true;
-      const hidden = evidence.length === 0 ? memories : history;
-      return !holds(query, answer) && hidden.every(({ content }) => !holds(content, answer));
-    })
-  );
+  for (const memory of memories) {
+    if (memories.some((other) => other !== memory && holds(other.content, memory.value!))) return false;
+  }
+  return items.every(({ query, answer, evidence = [], history = [] }) => {
+    if (answer === null) return true;
+    const hidden = evidence.length === 0 ? memories : history;
+    return !holds(query, answer) && hidden.every(({ content }) => !holds(content, answer));
+  });
 }
 
 /** Draws one user: memories by creation, questions in the order in which they are asked. */

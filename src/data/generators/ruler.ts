@@ -170,9 +170,8 @@ const WORDS_A_LINE = 10;
 
 /** Repeats each word as often as `count` says, shuffled, ten to a line. */
 function wordLines(names: readonly string[], count: (place: number) => number, seed: number): Line[] {
-  const all = new SeededRandom(seed).shuffled(
-    names.flatMap((name, place) => new Array<string>(count(place)).fill(name)),
-  );
+  const repeats = names.flatMap((name, place) => new Array<string>(count(place)).fill(name));
+  const all = new SeededRandom(seed).shuffled(repeats);
   return Array.from({ length: Math.ceil(all.length / WORDS_A_LINE) }, (_, line) => ({
     content: all.slice(line * WORDS_A_LINE, (line + 1) * WORDS_A_LINE).join(' '),
     isEvidence: true,
@@ -228,9 +227,8 @@ async function askAmongPassages(scope: TaskScope): Promise<Sample> {
   if (asked.length === 0) throw noQuestions('no question that memories alone answer');
   const drawn = await firstFitting(scope, random.inRandomOrder(asked));
   const others = users.filter(({ userId }) => userId !== drawn.userId).flatMap(({ memories }) => memories);
-  const passages = [...random.inRandomOrder(others)].filter(
-    ({ content }) => !drawn.golds.some((gold) => containsTokens(content, gold, 'en')),
-  );
+  const answers = (content: string): boolean => drawn.golds.some((gold) => containsTokens(content, gold, 'en'));
+  const passages = [...random.inRandomOrder(others)].filter(({ content }) => !answers(content));
   const haystack = passages.slice(0, length).map(({ content }) => ({ content }));
   return { lines: await hide(scope, drawn.needles, haystack), query: drawn.query, golds: drawn.golds, asksAll: false };
 }

@@ -9,15 +9,6 @@ const scores = [
   'freeLogProbability',
 ] as const;
 
-const costs = [
-  'firstTokenMs',
-  'totalMs',
-  'promptTokens',
-  'kvResidentTokens',
-  'evaluatedTokens',
-  'generatedTokens',
-] as const;
-
 /** Columns of a turn in the outcomes of a report, in order; docs/results.md explains each. */
 export const outcomeColumns = [
   'arm',
@@ -32,7 +23,12 @@ export const outcomeColumns = [
   'failedStage',
   'failedChecks',
   'truncated',
-  ...costs,
+  'firstTokenMs',
+  'totalMs',
+  'promptTokens',
+  'kvResidentTokens',
+  'evaluatedTokens',
+  'generatedTokens',
   'answer',
   'error',
 ] as const;

@@ -77,8 +77,7 @@ const tokenRules = [
   'query',
   'ranked-informative',
 ] as const;
-const shared = z.enum(['ranked', ...tokenRules]);
-const inRuns = z.templateLiteral([z.enum(tokenRules), '/', z.number()]);
+const rule = z.union([z.enum(['ranked', ...tokenRules]), z.templateLiteral([z.enum(tokenRules), '/', z.number()])]);
 
 /** How blocks are joined, and which of their tokens are recomputed. */
 export const joinedStrategy = z.union([
@@ -86,10 +85,8 @@ export const joinedStrategy = z.union([
   z.literal('parallel'),
   z.literal('link:all'),
   z.templateLiteral(['link:', z.number()]),
-  z.templateLiteral([shared, z.enum([':0', ':1'])]),
-  z.templateLiteral([shared, ':.', z.number()]),
-  z.templateLiteral([inRuns, z.enum([':0', ':1'])]),
-  z.templateLiteral([inRuns, ':.', z.number()]),
+  z.templateLiteral([rule, z.enum([':0', ':1'])]),
+  z.templateLiteral([rule, ':.', z.number()]),
 ]);
 
 /** Each memory line as a separate block, joined after one copy of the header. */

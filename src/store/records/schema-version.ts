@@ -6,11 +6,7 @@ export const schemaVersion = 1;
 /** @throws BenchError `database` for records of a version that this program does not read */
 export function requireSchemaVersion(version: number, name: string): void {
   if (version === schemaVersion) return;
-  throw new BenchError(
-    'database',
-    `${name} holds records of version ${version}, this program reads version ${schemaVersion}`,
-    version > schemaVersion
-      ? 'update dki-bench, or name another file with --db'
-      : 'run the bench again, or name another file with --db',
-  );
+  const message = `${name} holds records of version ${version}, this program reads version ${schemaVersion}`;
+  const remedy = version > schemaVersion ? 'update dki-bench' : 'run the bench again';
+  throw new BenchError('database', message, `${remedy}, or name another file with --db`);
 }
