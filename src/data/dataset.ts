@@ -7,13 +7,11 @@ export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
 /** A question with its gold answer; `answer` null means that abstaining is the only right answer. */
 export type DatasetItem = Readonly<Omit<ItemRecord, 'type'>>;
 
-/** `recurring`: few memories, so that retrieved sets repeat; `large`: more memories than a retrieval returns. */
-export type UserKind = NonNullable<DatasetRecord['userKinds']>[string];
-
 /** A user of a data set: memories, and questions about them. */
 export interface DatasetUser {
   readonly userId: string;
-  readonly kind?: UserKind | undefined;
+  /** `recurring`: few memories, so that retrieved sets repeat; `large`: more memories than a retrieval returns. */
+  readonly kind?: NonNullable<DatasetRecord['userKinds']>[string] | undefined;
   readonly languageProfile: UserLanguage;
   /** Sorted by creation, then by id. */
   readonly memories: readonly DatasetMemory[];

@@ -14,8 +14,6 @@ export interface Span {
   readonly to: number;
 }
 
-export type SplitWords = (text: string, language: Language) => Word[];
-
 const breaks = (isChinese: boolean): RegExp =>
   isChinese ? /[,;()—…!?\n，、；：（）。！？]/u : /[,;()—…!?\n]|\.\s|: /u;
 
@@ -99,10 +97,10 @@ function cut(form: string, pattern: RegExp, language: Language): Word[] {
 }
 
 /** Splits words as metrics version 1 did: symbols are never part of a word. */
-export const splitWordsVersion1: SplitWords = (text, language) => {
+export function splitWordsVersion1(text: string, language: Language): Word[] {
   const form = plainVersion1(text);
   return cut(language === 'zh' ? form.replaceAll(HAN, ' $& ') : form, RUN, language);
-};
+}
 
 /**
  * Splits a text into words after NFKC and lower-casing; in English also drops articles before a word and possessive 's.

@@ -8,7 +8,7 @@ import { storesTexts, withholdsTexts } from '../eval/analysis/text-restrictions.
 import { unknownQuality } from '../eval/analysis/unknown-quality.ts';
 import { escapedControls } from '../render/escape-control-characters.ts';
 import type { BenchDatabase } from '../store/database.ts';
-import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/records/outcome-columns.ts';
+import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/turn-list-repository.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { formerWrongClasses } from '../store/records/turn-record.ts';
 import { schemaVersion } from '../store/records/schema-version.ts';

@@ -1,7 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import { type BenchDatabase, Repository } from './database.ts';
 import { memories, type MemoryRow, tombstones, userPreferences, type UserPreferenceRow } from './schema.ts';
-import { timeOrderedId } from './time-ordered-id.ts';
 
 export interface NewMemory {
   /** Default: a `timeOrderedId`. */
@@ -93,4 +93,18 @@ export class MemoryRepository extends Repository {
     // A user may be called like the key of a session, or of a user in a run.
     return /^(?:session|user) |^[0-9a-f-]{36}\//.test(userId) ? `user ${userId}` : userId;
   }
+}
+
+const COUNTER_BITS = 12n;
+let last = 0n;
+
+/** A UUID of version 7 that sorts after all earlier ones of this process, even if the clock steps back. @see RFC 9562 */
+export function timeOrderedId(nowMs: number = Date.now()): string {
+  const earliest = BigInt(nowMs) << COUNTER_BITS;
+  last = earliest > last ? earliest : last + 1n;
+  const time = last.toString(16).padStart(15, '0');
+  const random = randomBytes(8);
+  random[0] = (random[0]! & 0x3f) | 0x80;
+  const rest = random.toString('hex');
+  return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${time.slice(12)}-${rest.slice(0, 4)}-${rest.slice(4)}`;
 }

@@ -1,7 +1,6 @@
 import { and, asc, eq, gt, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { Repository } from './database.ts';
-import { type OutcomeColumn, outcomeColumns } from './records/outcome-columns.ts';
 import { turns, type TurnRow } from './schema.ts';
 
 /** Turns of a run; a field that is not set filters nothing. */
@@ -23,6 +22,52 @@ export interface TurnListFilter {
   /** Part of the question, the gold or the answer; ASCII letters match in either case. */
   readonly text?: string | undefined;
 }
+
+const scores = [
+  'exactMatch',
+  'tokenF1',
+  'memoryRecall',
+  'rougeL',
+  'bleu',
+  'abstention',
+  'goldLogProbability',
+  'freeLogProbability',
+] as const;
+
+/** Columns of a turn in the outcomes of a report, in order; docs/results.md explains each. */
+export const outcomeColumns = [
+  'arm',
+  'repeat',
+  'turn',
+  'cache',
+  'taskSuccess',
+  'primaryValue',
+  ...scores,
+  'evidenceRank',
+  'wrongClass',
+  'failedStage',
+  'failedChecks',
+  'truncated',
+  'firstTokenMs',
+  'totalMs',
+  'promptTokens',
+  'kvResidentTokens',
+  'evaluatedTokens',
+  'generatedTokens',
+  'answer',
+  'error',
+] as const;
+
+export type OutcomeColumn = (typeof outcomeColumns)[number];
+
+/** Columns that judge an answer; null if the quality of the model is unknown. */
+export const judgingColumns: readonly OutcomeColumn[] = [
+  'taskSuccess',
+  'primaryValue',
+  ...scores,
+  'wrongClass',
+  'failedStage',
+];
 
 /** The outcome of one turn, as pages of items and arms show it; long texts are cut. */
 export type TurnOutcome = Pick<TurnRow, OutcomeColumn | 'itemId' | 'userId' | 'category' | 'question' | 'gold'>;

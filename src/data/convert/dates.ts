@@ -12,12 +12,6 @@ const DAY_FIRST = new RegExp(`^(\\d{1,2}) (${months.join('|')}),? (\\d{4})`, 'i'
 const MONTH_FIRST = new RegExp(`^(${months.join('|')}) (\\d{1,2}),? (\\d{4})`, 'i');
 const TIME_FIRST = /^(0?[1-9]|1[0-2]):([0-5]\d)\s*([ap])\.?m\.?,?\s+on\s+(.+)$/i;
 
-/** A time in ISO 8601; `zoned` is false if the text named no time zone and UTC was assumed. */
-export interface Instant {
-  readonly iso: string;
-  readonly zoned: boolean;
-}
-
 /** True for a day of the calendar; `Date.parse` alone reads 31 April as 1 May. */
 function isDay(text: string): boolean {
   const parsed = new Date(`${text}T00:00:00Z`);
@@ -43,10 +37,11 @@ function inIsoOrder(text: string): string {
 }
 
 /**
- * Reads `2026-03-01T09:00:00+01:00`, `2026/3/1 09:00`, `2026年3月1日`, `1 March 2026`, `1:56 pm on 8 May, 2023` and the like; undefined
- * for anything else, such as 01/03/2026.
+ * Reads `2026-03-01T09:00:00+01:00`, `2026/3/1 09:00`, `2026年3月1日`, `1 March 2026`, `1:56 pm on 8 May, 2023` and the like.
+ * @returns the time in ISO 8601; `zoned` is false if the text names no time zone and UTC is assumed. Undefined for anything else,
+ * such as 01/03/2026
  */
-export function readInstant(text: string): Instant | undefined {
+export function readInstant(text: string) {
   const match = ISO.exec(inIsoOrder(text.trim()));
   if (match === null) return undefined;
   const [, day, clock = '00:00', seconds = ':00', zone] = match;

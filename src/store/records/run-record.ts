@@ -15,7 +15,7 @@ import { list, numbers, object, texts } from './zod-helpers.ts';
 const entries = z.record(z.string(), z.unknown()).readonly();
 
 /** Everything besides models and data that the turns of a run depend on. */
-export const runPlan = object({
+const runPlan = object({
   /** In the order of the run. */
   arms: list(armTraits),
   /** Arms of the suite that the model could not run. */
@@ -44,7 +44,7 @@ export const runPlan = object({
 });
 
 /** Machine and code; further fields are the git commit, hash of the lockfile, versions, memory. */
-export const runEnvironment = entries.and(
+const runEnvironment = entries.and(
   z.object({
     ...texts('platform', 'cpu'),
     ...numbers('cores', 'threads'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { replayNames } from '../../config/bench-config.ts';
 import { estimate, lowerBound, quantiles, upperBound } from './estimate.ts';
-import { list, numbers, object } from './zod-helpers.ts';
+import { list, numbers, object, texts } from './zod-helpers.ts';
 
 /** One arm at one rate of arrivals; times count from the planned arrival of a turn. */
 export const servedLoad = object({
@@ -100,9 +100,7 @@ export const editOutcomes = ['new', 'old', 'neither'] as const;
 
 /** The answers to one question about a changed memory, one for each way. */
 const editMeasurement = object({
-  dataset: z.string(),
-  itemId: z.string(),
-  userId: z.string(),
+  ...texts('dataset', 'itemId', 'userId'),
   /** Tokens of the value before and after the change, and tokens of memories behind it. */
   value: object(numbers('before', 'after', 'behind')),
   answers: list(

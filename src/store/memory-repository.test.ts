@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { timeOrderedId } from './time-ordered-id.ts';
+import { timeOrderedId } from './memory-repository.ts';
 
 it('is a UUID of version 7 that holds its time', () => {
   const id = timeOrderedId(Date.UTC(2100, 0, 1));
