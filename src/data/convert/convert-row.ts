@@ -16,120 +16,110 @@ export const LIST_SEPARATOR = /[;；]/u;
 export const SHOWN_COLUMNS = 50;
 const flags: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: true, false: false, 0: false, no: false };
 
-/** The non-empty fields of one row. Methods throw `bad-data` that names row and field. */
-class Cells {
-  readonly #place: string;
-  readonly #names: ColumnMapping;
-  readonly #notes: ConversionNotes;
-  readonly #values = new Map<Field, unknown>();
-
-  constructor({ place, values }: Row, names: ColumnMapping, notes: ConversionNotes) {
-    this.#place = place;
-    this.#names = names;
-    this.#notes = notes;
-    const columns = new Map<Field, string>();
-    for (const [column, value] of values) {
-      const field = names.field(column);
-      if (field === undefined) continue;
-      const other = columns.get(field);
-      if (other !== undefined) {
-        const message = `${place}: columns "${other}" and "${column}" both hold ${field}`;
-        throw new BenchError('bad-data', message, `choose one: --map ${field}=${column}`);
-      }
-      columns.set(field, column);
-      if (value === null || value === undefined || (typeof value === 'string' && value.trim() === '')) continue;
-      this.#values.set(field, value);
+/** The non-empty fields of one row. Its functions throw `bad-data` that names row and field. */
+function rowCells({ place, values: given }: Row, names: ColumnMapping, notes: ConversionNotes) {
+  const values = new Map<Field, unknown>();
+  const columns = new Map<Field, string>();
+  for (const [column, value] of given) {
+    const field = names.field(column);
+    if (field === undefined) continue;
+    const other = columns.get(field);
+    if (other !== undefined) {
+      const message = `${place}: columns "${other}" and "${column}" both hold ${field}`;
+      throw new BenchError('bad-data', message, `choose one: --map ${field}=${column}`);
     }
+    columns.set(field, column);
+    if (value === null || value === undefined || (typeof value === 'string' && value.trim() === '')) continue;
+    values.set(field, value);
   }
 
-  has(field: Field): boolean {
-    return this.#values.has(field);
-  }
-
-  /** Reads all `fields` by the methods they state. Keys of the result are names of record fields. */
-  readAll(fields: typeof memoryFields | typeof itemFields): Readonly<Record<string, unknown>> {
-    return Object.fromEntries(
-      Object.entries(fields).map(([field, way]) => {
-        return [field.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()), this[way](field as Field)];
-      }),
-    );
+  function bad(field: Field, what: string): BenchError {
+    const hint = `--map ${field}=COLUMN names another column for ${field}`;
+    return mismatch(`${place}: ${field}`, what, formatValue(values.get(field)), hint);
   }
 
   /** Reads a text; numbers and booleans of JSON become text. */
-  text(field: Field): string | undefined {
-    const value = this.#values.get(field);
+  function text(field: Field): string | undefined {
+    const value = values.get(field);
     if (value === undefined || typeof value === 'string') return value;
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    throw this.#bad(field, 'a text');
-  }
-
-  required(field: Field): string {
-    const text = this.text(field);
-    if (text !== undefined) return text;
-    const missing = this.#bad(field, 'a text');
-    const near = this.#names.unused().find((column) => column.endsWith(`(did you mean ${field}?)`));
-    throw near === undefined ? missing : new BenchError('bad-data', `${missing.message}; column ${near}`, missing.hint);
-  }
-
-  /** Reads texts: a JSON list, or one text that is split at semicolons. */
-  list(field: Field): string[] | undefined {
-    const parts = this.#entries(field) ?? this.text(field)?.split(LIST_SEPARATOR);
-    return parts?.map((part) => part.trim()).filter((part) => part !== '');
-  }
-
-  /** Reads one text, or the texts of a JSON list. `RecordCompleter` splits a text that names several memories. */
-  texts(field: Field): string[] | undefined {
-    const text = this.#entries(field) ?? this.text(field);
-    return typeof text === 'string' ? [text] : text;
-  }
-
-  instant(field: Field): string | undefined {
-    const text = this.text(field);
-    if (text === undefined) return undefined;
-    const instant = readInstant(text);
-    if (instant === undefined) throw this.#bad(field, 'a time such as 2026-03-01T09:00:00Z or 2026-03-01');
-    if (!instant.zoned) this.#notes.add(`${field} without a time zone was taken as UTC`, this.#place);
-    return instant.iso;
-  }
-
-  number(field: Field): number | undefined {
-    const text = this.text(field);
-    const number = text === undefined ? undefined : Number(text);
-    if (number === undefined || Number.isFinite(number)) return number;
-    throw this.#bad(field, 'a number');
-  }
-
-  flag(field: Field): boolean | undefined {
-    const text = this.text(field)?.trim().toLowerCase();
-    if (text === undefined || Object.hasOwn(flags, text)) return flags[text ?? ''];
-    throw this.#bad(field, 'true or false');
-  }
-
-  json(field: Field): unknown {
-    const value = this.#values.get(field);
-    if (typeof value !== 'string') return value;
-    try {
-      return JSON.parse(value) as unknown;
-    } catch (error) {
-      const { message } = this.#bad(field, 'a JSON list');
-      throw new BenchError('bad-data', message, 'such as [{"role":"user","content":"Hello"}]', error);
-    }
+    throw bad(field, 'a text');
   }
 
   /** The texts of a JSON list; undefined for any other value. */
-  #entries(field: Field): string[] | undefined {
-    const value = this.#values.get(field);
+  function entries(field: Field): string[] | undefined {
+    const value = values.get(field);
     if (!Array.isArray(value)) return undefined;
     return value.map((entry: unknown) => {
       if (typeof entry === 'string' || typeof entry === 'number') return String(entry);
-      throw this.#bad(field, 'a list of texts');
+      throw bad(field, 'a list of texts');
     });
   }
 
-  #bad(field: Field, what: string): BenchError {
-    const hint = `--map ${field}=COLUMN names another column for ${field}`;
-    return mismatch(`${this.#place}: ${field}`, what, formatValue(this.#values.get(field)), hint);
-  }
+  /** How fields are read, by their kind. */
+  const readers = {
+    text,
+    /** Texts: a JSON list, or one text that is split at semicolons. */
+    list(field: Field): string[] | undefined {
+      const parts = entries(field) ?? text(field)?.split(LIST_SEPARATOR);
+      return parts?.map((part) => part.trim()).filter((part) => part !== '');
+    },
+    /** One text, or the texts of a JSON list. `RecordCompleter` splits a text that names several memories. */
+    texts(field: Field): string[] | undefined {
+      const read = entries(field) ?? text(field);
+      return typeof read === 'string' ? [read] : read;
+    },
+    instant(field: Field): string | undefined {
+      const read = text(field);
+      if (read === undefined) return undefined;
+      const instant = readInstant(read);
+      if (instant === undefined) throw bad(field, 'a time such as 2026-03-01T09:00:00Z or 2026-03-01');
+      if (!instant.zoned) notes.add(`${field} without a time zone was taken as UTC`, place);
+      return instant.iso;
+    },
+    number(field: Field): number | undefined {
+      const read = text(field);
+      const number = read === undefined ? undefined : Number(read);
+      if (number === undefined || Number.isFinite(number)) return number;
+      throw bad(field, 'a number');
+    },
+    flag(field: Field): boolean | undefined {
+      const read = text(field)?.trim().toLowerCase();
+      if (read === undefined || Object.hasOwn(flags, read)) return flags[read ?? ''];
+      throw bad(field, 'true or false');
+    },
+    json(field: Field): unknown {
+      const value = values.get(field);
+      if (typeof value !== 'string') return value;
+      try {
+        return JSON.parse(value) as unknown;
+      } catch (error) {
+        const { message } = bad(field, 'a JSON list');
+        throw new BenchError('bad-data', message, 'such as [{"role":"user","content":"Hello"}]', error);
+      }
+    },
+  };
+
+  return {
+    has: (field: Field): boolean => values.has(field),
+    /** Reads all `fields` by their kinds. Keys of the result are names of record fields. */
+    readAll(fields: typeof memoryFields | typeof itemFields): Readonly<Record<string, unknown>> {
+      const read = Object.entries(fields).map(([field, kind]) => {
+        const name = field.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+        return [name, readers[kind](field as Field)] as const;
+      });
+      return Object.fromEntries(read);
+    },
+    required(field: Field): string {
+      const read = text(field);
+      if (read !== undefined) return read;
+      const missing = bad(field, 'a text');
+      const near = names.unused().find((column) => column.endsWith(`(did you mean ${field}?)`));
+      throw near === undefined
+        ? missing
+        : new BenchError('bad-data', `${missing.message}; column ${near}`, missing.hint);
+    },
+  };
 }
 
 /** The golds; none if all decline, as "I don't know" does. */
@@ -144,7 +134,7 @@ function withoutRefusals(golds: readonly string[], notes: ConversionNotes, place
  * @throws BenchError `bad-data` that names row and field
  */
 export function* convertRow(row: Row, names: ColumnMapping, notes: ConversionNotes): Generator<SourceRecord> {
-  const cells = new Cells(row, names, notes);
+  const cells = rowCells(row, names, notes);
   const { place } = row;
   const hasMemory = cells.has('memory');
   if (!hasMemory && !cells.has('question')) {

@@ -39,12 +39,7 @@ export function drawFirstPerson(random: SeededRandom, { kind }: Subject): boolea
 }
 
 /** Draws a wording: the relation's own, else a generic one; of fixed attributes, 40 % of the draws are generic. */
-function drawTemplate(
-  random: SeededRandom,
-  relation: Relation,
-  what: 'statements' | 'questions',
-  side: PhrasingSide,
-): string {
+function drawTemplate(random: SeededRandom, relation: Relation, what: 'statements' | 'questions', side: PhrasingSide) {
   const own = relation[what][side];
   const useOwn = own.length > 0 && (relation.open || random.chance(0.6));
   return random.pick(useOwn ? own : relation.grammar.generic[what][side]);
