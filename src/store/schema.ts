@@ -236,6 +236,12 @@ export const auditLogs = sqliteTable('audit_logs', {
 });
 
 export type TurnRow = typeof turns.$inferSelect;
+
+/** Columns of turns, for queries that read only these. */
+export function turnColumns<Name extends keyof TurnRow>(...names: readonly Name[]): Pick<typeof turns, Name> {
+  return Object.fromEntries(names.map((name) => [name, turns[name]])) as Pick<typeof turns, Name>;
+}
+
 export type SessionRow = typeof sessions.$inferSelect;
 export type MemoryRow = typeof memories.$inferSelect;
 export type ConversationRow = typeof conversations.$inferSelect;

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { Repository } from './database.ts';
-import { turns, type TurnRow } from './schema.ts';
+import { turnColumns, turns, type TurnRow } from './schema.ts';
 
 /** Turns of a run; a field that is not set filters nothing. */
 export interface TurnListFilter {
@@ -79,10 +79,7 @@ export interface TurnListRow extends TurnOutcome {
 const cutText = (text: SQLiteColumn | SQL): SQL => sql`substr(${text}, 1, 300)`;
 
 const outcomeFields = {
-  ...Object.fromEntries(outcomeColumns.map((name) => [name, turns[name]])),
-  itemId: turns.itemId,
-  userId: turns.userId,
-  category: turns.category,
+  ...turnColumns(...outcomeColumns, 'itemId', 'userId', 'category'),
   question: cutText(turns.question),
   gold: cutText(turns.gold),
   answer: cutText(turns.answer),

@@ -5,7 +5,7 @@ import { type PromptInfo, promptInfo } from './records/prompt-info.ts';
 import { Repository } from './database.ts';
 import { unreadable } from './database-error.ts';
 import { checkStoredRecord } from './check-stored-record.ts';
-import { auditLogs, sessions, turns, type TurnRow } from './schema.ts';
+import { auditLogs, sessions, turnColumns, turns, type TurnRow } from './schema.ts';
 import { joinTurn, listColumns, type Measures, type RunFacts, splitTurn } from './turn-row-mapping.ts';
 
 /** A turn as it is stored, with the id that the database gave it. */
@@ -33,30 +33,12 @@ export interface StoredPrompt extends Pick<TurnRow, 'userId' | 'sessionId' | 'cr
 
 const pageSize = 200;
 
-const resultColumns = {
-  id: turns.id,
-  state: turns.state,
-  itemId: turns.itemId,
-  userId: turns.userId,
-  arm: turns.arm,
-  repeat: turns.repeat,
-  turn: turns.turn,
-  position: turns.position,
-  measures: sql<string>`${turns.measures}`,
-};
-
-const promptColumns = {
-  id: turns.id,
-  itemId: turns.itemId,
-  userId: turns.userId,
-  sessionId: turns.sessionId,
-  createdAt: turns.createdAt,
-  generatedTokens: turns.generatedTokens,
-  document: turns.document,
-};
+const keyColumns = turnColumns('id', 'state', 'itemId', 'userId', 'arm', 'repeat', 'turn', 'position');
+const resultColumns = { ...keyColumns, measures: sql`${turns.measures}` };
+const promptColumns = turnColumns('id', 'itemId', 'userId', 'sessionId', 'createdAt', 'generatedTokens', 'document');
 
 type PromptRow = Pick<TurnRow, keyof typeof promptColumns>;
-type ResultRow = Omit<Pick<TurnRow, keyof typeof resultColumns>, 'measures'> & { readonly measures: string };
+type ResultRow = Pick<TurnRow, keyof typeof keyColumns> & { readonly measures: string };
 
 export class TurnRepository extends Repository {
   /** Stores a turn and returns its id. A turn that is already stored is not changed. */

@@ -193,11 +193,7 @@ export class QueueWriter implements AsyncDisposable {
     });
   }
 
-  async #fail(
-    claim: LostClaim & { readonly run: string },
-    reason: string,
-    transaction: QueueTransaction,
-  ): Promise<void> {
+  async #fail(claim: LostClaim & { readonly run: string }, reason: string, transaction: QueueTransaction) {
     const { run, position, worker, job } = claim;
     const insert = `INSERT INTO ${SCHEMA}.failures (run_id, position, worker, reason) VALUES ($1, $2, $3, $4)`;
     await transaction.query(insert, [run, position, worker, reason]);
