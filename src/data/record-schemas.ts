@@ -16,14 +16,10 @@ export const id = z
   .refine((value) => value.search(controlCharacters) === -1, 'expected an id without control characters');
 const once = (named: readonly string[]): string[] => [...new Set(named)];
 const ids = z.array(id).transform(once);
-const anyText = z
-  .string()
-  .refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, 'expected at most 8 MiB of text');
+const fits = (bytes: number) => (value: string) => Buffer.byteLength(value) <= bytes;
+const anyText = z.string().refine(fits(MAX_TEXT_BYTES), 'expected at most 8 MiB of text');
 const text = anyText.regex(/\S/, 'expected some text, not blank');
-const question = text.refine(
-  (value) => Buffer.byteLength(value) <= MAX_QUERY_BYTES,
-  'expected a question of at most 128 KiB',
-);
+const question = text.refine(fits(MAX_QUERY_BYTES), 'expected a question of at most 128 KiB');
 const language = z.string().refine(isLanguageTag, 'expected a language such as en, zh, de or pt-BR');
 export const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
 

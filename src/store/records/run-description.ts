@@ -36,6 +36,14 @@ export const metricDeclaration = object({
 });
 export type MetricDeclaration = z.output<typeof metricDeclaration>;
 
+/** How the turns of a run are scored. */
+export const metricFields = {
+  /** Metrics of the calling program; missing without any. */
+  metrics: list(metricDeclaration).exactOptional(),
+  /** Version of the rules of metrics; missing in older runs, made with version 1. */
+  metricsVersion: z.literal([1, 2, 3]).exactOptional(),
+};
+
 export const modelDescription = object({
   ...texts('name', 'sha256'),
   /** Null if the engine does not report it. */
@@ -149,10 +157,7 @@ export const runDescription = object({
   environment: facts,
   /** The options that the turns depend on. */
   settings: facts,
-  /** Metrics of the calling program; missing without any. */
-  metrics: list(metricDeclaration).exactOptional(),
-  /** Version of the rules of metrics; missing in older runs, made with version 1. */
-  metricsVersion: z.literal([1, 2, 3]).exactOptional(),
+  ...metricFields,
   armsNotRun: list(armNotRun),
   /** Differences in ln p up to this are noise of the engine, by the self-test; missing in older runs. */
   logProbNoise: z.number().exactOptional(),

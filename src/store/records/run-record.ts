@@ -4,7 +4,7 @@ import {
   armNotRun,
   datasetDescription,
   embedderDescription,
-  metricDeclaration,
+  metricFields,
   modelDescription,
   retrieverDescription,
 } from './run-description.ts';
@@ -20,10 +20,7 @@ const runPlan = object({
   arms: list(armTraits),
   /** Arms of the suite that the model could not run. */
   armsNotRun: list(armNotRun),
-  /** Metrics of the calling program; missing without any. */
-  metrics: list(metricDeclaration).exactOptional(),
-  /** Version of the rules of metrics; missing in older runs, made with version 1. */
-  metricsVersion: z.literal([1, 2, 3]).exactOptional(),
+  ...metricFields,
   /** Only for a shard: all users of the whole run in order, with their numbers of turns. */
   users: list(object({ userId: z.string(), turns: z.number() })).exactOptional(),
   /** Keys of the options that the command gave; missing in older runs. */
