@@ -15,14 +15,7 @@ import type { ConversationLog, LoggedAction } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
 import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
 import type { ComputeBlock, Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
-import {
-  buildPrompt,
-  type BuiltPrompt,
-  type PromptParts,
-  type PromptRules,
-  formFor,
-  systemPromptFor,
-} from './prompt/build-prompt.ts';
+import { buildPrompt, type BuiltPrompt, type PromptParts, type PromptRules, turnTexts } from './prompt/build-prompt.ts';
 import { chooseAnswerPrefix, noAnswerPrefix, withPrefix, type PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -98,7 +91,7 @@ class PhaseClock {
 
 /** Runs one turn: retrieve → gate → build the prompt → prefill → generate → store KV → log. */
 export async function answerTurn(
-  { engine, session, form: opened, strategy }: OpenTurn,
+  { engine, session, form, strategy }: OpenTurn,
   parts: TurnParts,
   request: ChatRequest,
   ahead: Ahead | undefined,
@@ -112,9 +105,8 @@ export async function answerTurn(
   await forgetRemoved(retrieved.removed, strategy, parts, userId);
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);
-  const form = formFor(opened, rules, request);
   const answerPrefix = chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix, request);
-  const frame = { query, systemPrompt: systemPromptFor(request, rules), historyTurns, answerPrefix, ...stableOrder };
+  const frame = { query, ...turnTexts(request, rules), historyTurns, answerPrefix, ...stableOrder };
   // A new tokenizer per turn, so that each turn's time includes tokenising its prompt.
   const tokenizer = new PromptTokenizer(engine);
   const build = (content: Pick<PromptParts, 'memories' | 'history'>): Promise<BuiltPrompt> =>

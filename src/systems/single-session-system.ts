@@ -15,7 +15,7 @@ import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
 import { openPromptForm } from './prompt/chat-form.ts';
 import { type MemoryText, precomputedLines } from './prompt/precomputed-lines.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import { formFor, systemPromptFor } from './prompt/build-prompt.ts';
+import { turnTexts } from './prompt/build-prompt.ts';
 import { RetrievalCounts } from './retrieval-counts.ts';
 import { TurnQueue } from './turn-queue.ts';
 
@@ -189,8 +189,8 @@ export class SingleSessionSystem implements BenchSystem {
     // The query only serves to detect the language.
     const request = { query: added[0]!.content, ...options };
     const prompts = {
-      form: formFor(form, rules, request),
-      systemPrompt: systemPromptFor(request, rules),
+      form,
+      ...turnTexts(request, rules),
       labels: rules.labels,
       places: topK,
       windowTokens: engine.info.contextTokens,

@@ -10,6 +10,7 @@ import {
 } from '../../store/records/prompt-info.ts';
 import {
   type AnswerPrefixRule,
+  type FormParts,
   type QueryLanguage,
   type PromptForm,
   type Segment,
@@ -37,7 +38,7 @@ const RESERVE_TOKENS = 512;
 /** Default share, for memories, of the tokens that the reserve and the fixed part leave. */
 const MEMORY_SHARE = 0.5;
 
-export interface PromptParts {
+export interface PromptParts extends Pick<FormParts, 'memoryHeader'> {
   readonly query: string;
   /** Empty for no system message. */
   readonly systemPrompt: string;
@@ -131,16 +132,18 @@ interface Content {
 
 function planPrompt(parts: PromptParts, rules: PromptRules, writer: PromptWriter): BuiltPrompt {
   const { windowTokens, cellTokens, memoryShare = MEMORY_SHARE, prefix } = rules;
-  const { systemPrompt, query, answerPrefix = '', historyTurns = rules.historyTurns ?? Infinity } = parts;
+  const { systemPrompt, memoryHeader, query, answerPrefix = '' } = parts;
+  const { historyTurns = rules.historyTurns ?? Infinity } = parts;
   const { tokenizer, form } = writer;
   const reserveTokens = reserveFor(windowTokens, rules.reserveTokens);
-  const frame = { systemPrompt, query, answerPrefix };
+  const frame = { systemPrompt, memoryHeader, query, answerPrefix };
   const fixedTokens = countTokens(tokenizer.tokenize(form.segments({ ...frame, lines: [], history: [] })));
   const remainingTokens = Math.max(0, windowTokens - reserveTokens - fixedTokens);
   const remainingCells = (cellTokens ?? windowTokens) - reserveTokens - fixedTokens;
   const memoryLimitTokens = cellTokens === undefined ? Math.floor(remainingTokens * memoryShare) : remainingCells;
   const write = lineWriter(rules);
-  const selected = selectMemories(parts.memories, memoryLimitTokens, write, writer);
+  const around = { tokenizer, frame: form.memoryFrame(memoryHeader) };
+  const selected = selectMemories(parts.memories, memoryLimitTokens, write, around);
   const memories = orderMemories(selected.kept, { ...rules, ...parts });
   const lines = memories.map((memory, index) => write(memory, index + 1));
   const sharedTokens = cellTokens === undefined ? 0 : positionsShared(lines.map((line) => tokenizer.count(line)));
@@ -261,26 +264,20 @@ function textOf(segments: readonly Segment[], roles: readonly Segment['role'][])
   return first === -1 ? '' : joinSegments(segments.slice(first, segments.findLastIndex(isWanted) + 1));
 }
 
-/** The form with the memory header of the rules, in the language of the query. */
-export function formFor(
-  form: PromptForm,
-  { memoryHeader }: Pick<PromptRules, 'memoryHeader'>,
-  query: QueryLanguage,
-): PromptForm {
-  return memoryHeader === undefined ? form : form.withHeader(promptText(memoryHeader, query));
-}
-
 /**
- * The system message of a turn: its own; else that of the rules; else the default. The last two are in the user's language, or the
- * query's.
+ * The system message of a turn (its own, else that of the rules, else the default) and its memory header (that of the rules, if
+ * any). Except for the turn's own, they are in the user's language, or the query's.
  */
-export function systemPromptFor(
-  turn: QueryLanguage & { readonly systemPrompt?: string },
-  { systemPrompt }: Pick<PromptRules, 'systemPrompt'>,
-): string {
-  if (turn.systemPrompt !== undefined) return turn.systemPrompt;
+export function turnTexts(
+  turn: QueryLanguage & { readonly systemPrompt?: string | undefined },
+  { systemPrompt, memoryHeader }: Pick<PromptRules, 'systemPrompt' | 'memoryHeader'>,
+): Pick<PromptParts, 'systemPrompt' | 'memoryHeader'> {
+  const textOfRules = (text: PromptText | undefined) => (text === undefined ? undefined : promptText(text, turn));
   const { language = detectLanguage(turn.query) } = turn;
-  return systemPrompt === undefined ? grammarFor(language).systemPrompts[0]! : promptText(systemPrompt, turn);
+  return {
+    systemPrompt: turn.systemPrompt ?? textOfRules(systemPrompt) ?? grammarFor(language).systemPrompts[0]!,
+    memoryHeader: textOfRules(memoryHeader),
+  };
 }
 
 export interface MemoryLine {

@@ -62,8 +62,15 @@ describe('a chat template', () => {
   });
 
   it('has another line above the memories on request', async () => {
-    const form = (await ChatForm.open(engineOf(turns('')))).withHeader('Notes:');
-    const parts = { systemPrompt: 'Help.', history: [], query: 'Who?', answerPrefix: '', lines };
+    const form = await ChatForm.open(engineOf(turns('')));
+    const parts = {
+      systemPrompt: 'Help.',
+      memoryHeader: 'Notes:',
+      history: [],
+      query: 'Who?',
+      answerPrefix: '',
+      lines,
+    };
     expect(joinSegments(form.segments(parts))).toBe('<system>Help.\n\nNotes:\n[1] I ski.\n#\n<user>Who?#\n<answer>');
   });
 

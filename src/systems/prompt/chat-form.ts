@@ -32,21 +32,13 @@ interface Place {
  */
 export class ChatForm implements PromptForm {
   readonly name = 'chat';
-  readonly memoryFrame: readonly [Segment];
   stopTexts: readonly string[] = [];
-  /** The memory header, for a system message that begins with it. */
-  readonly #header: Segment;
   readonly #template: ChatTemplate;
   readonly #bos: string;
   readonly #pieces = new Map<string, readonly string[]>();
-  readonly #another: (headerText: string) => ChatForm;
-  readonly #byHeader = new Map<string, ChatForm>();
   #hasSystem = true;
 
-  private constructor(model: string, source: string, info: ChatEngine['info'], headerText?: string) {
-    this.#another = (text) => new ChatForm(model, source, info, text);
-    this.#header = memoryHeader(headerText);
-    this.memoryFrame = [{ ...this.#header, text: `\n\n${this.#header.text}` }];
+  private constructor(model: string, source: string, info: ChatEngine['info']) {
     this.#template = new ChatTemplate(model, source, info.markers);
     // If the tokenizer adds a BOS token, the template's BOS would be a second one.
     this.#bos = info.bosToken === null ? '' : info.markers.bos;
@@ -79,15 +71,6 @@ export class ChatForm implements PromptForm {
     return form;
   }
 
-  withHeader(text: string): ChatForm {
-    const known = this.#byHeader.get(text);
-    if (known !== undefined) return known;
-    const form = this.#another(text);
-    form.stopTexts = this.stopTexts;
-    this.#byHeader.set(text, form);
-    return form;
-  }
-
   static notes(info: ChatEngine['info']): string[] {
     const { name, chatTemplate } = info.model;
     if (chatTemplate === null || new ChatForm(name, chatTemplate, info).#hasSystem) return [];
@@ -96,17 +79,19 @@ export class ChatForm implements PromptForm {
     ];
   }
 
-  segments({ systemPrompt, lines, history, query, answerPrefix }: FormParts): Segment[] {
+  segments({ systemPrompt, memoryHeader: header, lines, history, query, answerPrefix }: FormParts): Segment[] {
     // Keep an empty system message: without one, many templates add their own text.
     const withSystem = this.#hasSystem || systemPrompt !== '' || lines.length > 0;
     const roles = history.map(({ role }) => role);
     const [opening = '', ...others] = this.#render(roles, withSystem);
     const [behindSystem = ''] = withSystem ? others.splice(0, 1) : [];
+    // Memories begin an empty system message.
+    const frame = systemPrompt === '' ? [memoryHeader(header)] : this.memoryFrame(header);
     const contents = [...history.map((message) => this.message(message)), contentSegment('query', query)];
     return [
       ...templateSegments(opening),
       ...(systemPrompt === '' ? [] : [this.system(systemPrompt)]),
-      ...(lines.length > 0 ? [systemPrompt === '' ? this.#header : this.memoryFrame[0], ...lines] : []),
+      ...(lines.length > 0 ? [...frame, ...lines] : []),
       ...templateSegments(behindSystem),
       ...contents.flatMap((content, index) => [content, ...templateSegments(others[index]!)]),
       ...answerPrefixSegments('chat', answerPrefix),
@@ -129,6 +114,11 @@ export class ChatForm implements PromptForm {
 
   message({ content }: HistoryMessage): Segment {
     return contentSegment('history', content);
+  }
+
+  memoryFrame(text?: string): [Segment] {
+    const header = memoryHeader(text);
+    return [{ ...header, text: `\n\n${header.text}` }];
   }
 
   historyFrameTokens(messages: readonly HistoryMessage[], count: (segments: readonly Segment[]) => number): number {

@@ -35,32 +35,26 @@ export function querySegments(query: string, footer = texts.footer): [Segment, S
   ];
 }
 
-/** The bench's template, which works with every model. @param headerText the line above the memories, if not the default */
-function plainFormWith(headerText?: string): PromptForm {
-  const header = memoryHeader(headerText);
-  return {
-    name: 'plain',
-    withHeader: plainFormWith,
-    // A model without an end-of-text token would continue with the user's next line here.
-    stopTexts: ['\nUser:', '\n\n'],
-    segments: ({ systemPrompt, lines, history, query, answerPrefix }) => [
-      ...(systemPrompt === '' ? [] : [systemSegment(systemPrompt)]),
-      ...(lines.length > 0 ? [header, ...lines, memoryFooterSegment] : []),
-      ...historySegments(history),
-      ...querySegments(query),
-      ...answerPrefixSegments('plain', answerPrefix),
-    ],
-    // `User: {query}\nAI:`
-    forced: (query, answerPrefix) => [
-      ...querySegments(query, texts.forcedFooter),
-      ...answerPrefixSegments('plain', answerPrefix),
-    ],
-    system: systemSegment,
-    message: messageSegment,
-    memoryFrame: [header, memoryFooterSegment],
-    historyFrameTokens: (messages, count) => count(historySegments(messages).filter(({ role }) => role !== 'history')),
-    canStartHistory: () => true,
-  };
-}
-
-export const plainForm = plainFormWith();
+/** The bench's template, which works with every model. */
+export const plainForm: PromptForm = {
+  name: 'plain',
+  // A model without an end-of-text token would continue with the user's next line here.
+  stopTexts: ['\nUser:', '\n\n'],
+  segments: ({ systemPrompt, memoryHeader: header, lines, history, query, answerPrefix }) => [
+    ...(systemPrompt === '' ? [] : [systemSegment(systemPrompt)]),
+    ...(lines.length > 0 ? [memoryHeader(header), ...lines, memoryFooterSegment] : []),
+    ...historySegments(history),
+    ...querySegments(query),
+    ...answerPrefixSegments('plain', answerPrefix),
+  ],
+  // `User: {query}\nAI:`
+  forced: (query, answerPrefix) => [
+    ...querySegments(query, texts.forcedFooter),
+    ...answerPrefixSegments('plain', answerPrefix),
+  ],
+  system: systemSegment,
+  message: messageSegment,
+  memoryFrame: (header) => [memoryHeader(header), memoryFooterSegment],
+  historyFrameTokens: (messages, count) => count(historySegments(messages).filter(({ role }) => role !== 'history')),
+  canStartHistory: () => true,
+};

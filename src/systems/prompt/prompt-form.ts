@@ -15,6 +15,8 @@ export interface Segment {
 
 export interface FormParts {
   readonly systemPrompt: string;
+  /** The line above the memories. Default: `Relevant information:`. */
+  readonly memoryHeader?: string | undefined;
   readonly lines: readonly Segment[];
   /** Oldest first. */
   readonly history: readonly HistoryMessage[];
@@ -25,8 +27,6 @@ export interface FormParts {
 /** Turns the parts of a prompt into segments: with the bench's own template, or with a model's chat template. */
 export interface PromptForm {
   readonly name: FormName;
-  /** The same form with another line above the memories. */
-  withHeader(text: string): PromptForm;
   /** Texts at which generation stops, besides the end-of-text token. */
   readonly stopTexts: readonly string[];
   /** The whole prompt. The first memory line directly follows the system prompt and the memory header. */
@@ -35,8 +35,8 @@ export interface PromptForm {
   forced(query: string, answerPrefix: string): Segment[];
   system(content: string): Segment;
   message(message: HistoryMessage): Segment;
-  /** Segments around the memory lines, needed only if there are memories. */
-  readonly memoryFrame: readonly Segment[];
+  /** Segments around the memory lines, needed only if there are memories. @param header as `FormParts.memoryHeader` */
+  memoryFrame(header?: string): readonly Segment[];
   /** Tokens that messages add to the prompt besides their content, such as template text around them. */
   historyFrameTokens(messages: readonly HistoryMessage[], count: (segments: readonly Segment[]) => number): number;
   /** True if the selected history may begin with this message. */

@@ -1,6 +1,6 @@
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { DroppedPart, HistoryMessage } from '../../store/records/prompt-info.ts';
-import type { PromptForm } from './prompt-form.ts';
+import type { PromptForm, Segment } from './prompt-form.ts';
 import type { WriteLine } from './memory-lines.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 
@@ -26,9 +26,9 @@ export function selectMemories(
   ranked: readonly MemorySearchResult[],
   limitTokens: number,
   write: WriteLine,
-  { tokenizer, form }: PromptWriter,
+  { tokenizer, frame }: Pick<PromptWriter, 'tokenizer'> & { readonly frame: readonly Segment[] },
 ): Selection<MemorySearchResult> {
-  const frameTokens = tokenizer.countAll(form.memoryFrame);
+  const frameTokens = tokenizer.countAll(frame);
   /** How many memories fit if each gets the label `widest`; at most `widest` of them. */
   const fit = (widest: number) => {
     let [count, used, unknown] = [0, frameTokens, 0];

@@ -9,13 +9,7 @@ import type { MemorySearchResult, Retriever } from '../../../retrieval/retriever
 import { type EditMeasurement, editWays } from '../../../store/records/suite-measurements.ts';
 import { answerLimits } from '../../../systems/answer-turn.ts';
 import { applyEdit, findValue, type MemoryEdit, storeMemories } from '../../../systems/prefill/memory-edit.ts';
-import {
-  buildPrompt,
-  type BuiltPrompt,
-  formFor,
-  type PromptRules,
-  systemPromptFor,
-} from '../../../systems/prompt/build-prompt.ts';
+import { buildPrompt, type BuiltPrompt, type PromptRules, turnTexts } from '../../../systems/prompt/build-prompt.ts';
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { chooseAnswerPrefix, oneLine, type PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
@@ -130,11 +124,10 @@ async function editPrompts(run: EditRun, question: EditedQuestion) {
   const { user, item, old, oldValue, correction } = question;
   const asked = itemQuestion(item, user);
   const answerPrefix = chooseAnswerPrefix(rules.answerPrefix!, asked.answerPrefix, asked);
-  const frame = { query: item.query, history: item.history, systemPrompt: systemPromptFor(asked, rules), answerPrefix };
+  const frame = { query: item.query, history: item.history, ...turnTexts(asked, rules), answerPrefix };
   const tokenizer = new PromptTokenizer(engine);
-  const ownForm = formFor(form, rules, asked);
   const build = async (memories: readonly MemorySearchResult[], placement = rules.placement): Promise<BuiltPrompt> => {
-    const prompt = await buildPrompt({ ...frame, memories }, { ...rules, placement }, tokenizer, ownForm);
+    const prompt = await buildPrompt({ ...frame, memories }, { ...rules, placement }, tokenizer, form);
     if (prompt.memories.length === memories.length) return prompt;
     const message = `question ${item.itemId}: its ${memories.length} memories do not fit into the window`;
     throw new BenchError('context-overflow', message, 'lower --top-k, or raise --context-tokens');

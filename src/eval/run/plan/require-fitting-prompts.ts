@@ -1,15 +1,13 @@
 import { BenchError, catchBenchError } from '../../../base/bench-error.ts';
-import { detectLanguage } from '../../../base/language.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import {
   type PromptRules,
   buildPrompt,
-  formFor,
   prefixParts,
   reserveFor,
-  systemPromptFor,
+  turnTexts,
 } from '../../../systems/prompt/build-prompt.ts';
 import { sinkTokens } from '../../../systems/prefill/sink-tokens.ts';
 import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/prompt-form.ts';
@@ -60,12 +58,11 @@ export async function requireFittingSinks(
 ): Promise<void> {
   const tokenizer = new PromptTokenizer(engine);
   const items = users.flatMap((user) => user.items);
-  // In front of memories, prompts differ only in the system text and the language of the memory header.
+  // In front of memories, prompts differ only in the system text and the memory header.
   const distinct = new Map(
-    items.map(({ query, language, systemPrompt }) => {
-      const asked = { query, ...(language === undefined ? {} : { language }) };
-      const text = systemPrompt ?? systemPromptFor(asked, rules);
-      return [`${language ?? detectLanguage(query)} ${text}`, { asked, systemPrompt: text }];
+    items.map((item) => {
+      const texts = turnTexts(item, rules);
+      return [JSON.stringify(texts), texts];
     }),
   );
   for (const { traits, template } of arms) {
@@ -73,9 +70,9 @@ export async function requireFittingSinks(
     if (making?.sink === undefined) continue;
     const form = await openPromptForm(template ?? rules.template, engine);
     const own = { ...rules, labels: settings.labels ?? rules.labels, windowTokens: engine.info.contextTokens };
-    for (const { asked, systemPrompt } of distinct.values()) {
-      const parts = { query: '', systemPrompt, memories: [MEMORY], history: [] };
-      const { header } = prefixParts(await buildPrompt(parts, own, tokenizer, formFor(form, rules, asked)));
+    for (const texts of distinct.values()) {
+      const parts = { query: '', ...texts, memories: [MEMORY], history: [] };
+      const { header } = prefixParts(await buildPrompt(parts, own, tokenizer, form));
       try {
         sinkTokens(making, header);
       } catch (error) {

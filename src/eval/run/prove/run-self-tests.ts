@@ -7,9 +7,8 @@ import {
   type BuiltPrompt,
   type PromptRules,
   buildPrompt,
-  formFor,
   prefixParts,
-  systemPromptFor,
+  turnTexts,
 } from '../../../systems/prompt/build-prompt.ts';
 import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/prompt-form.ts';
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
@@ -49,10 +48,9 @@ async function samplePrompts(
       const asked = itemQuestion(item, user);
       const answerPrefix = chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, asked);
       const memories = user.memories.slice(0, topK).map((memory) => ({ ...memory, score: 1, metadata: memory }));
-      const parts = { systemPrompt: systemPromptFor(asked, rules), memories, history: item.history, answerPrefix };
+      const parts = { ...turnTexts(asked, rules), memories, history: item.history, answerPrefix };
       const windowTokens = Math.min(LONGEST_PROMPT + (rules.reserveTokens ?? 0), engine.info.contextTokens);
-      const own = formFor(form, rules, asked);
-      const prompt = await buildPrompt({ query: item.query, ...parts }, { ...rules, windowTokens }, tokenizer, own);
+      const prompt = await buildPrompt({ query: item.query, ...parts }, { ...rules, windowTokens }, tokenizer, form);
       return { user, prompt };
     }),
   );
