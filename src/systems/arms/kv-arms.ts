@@ -7,8 +7,15 @@ import { ExternalPrefill } from '../prefill/external-prefill.ts';
 import { SingleSessionSystem } from '../single-session-system.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
 import { parseRepair } from '../prefill/repaired-blocks.ts';
-import { keptSinkTokens } from '../prefill/sink-tokens.ts';
-import { type JoinRecipe, makingOf, parseRecipe, type RecipeName, recipeName, SHARE } from '../prefill/join-recipe.ts';
+import {
+  type JoinRecipe,
+  keptSinkTokens,
+  makingOf,
+  parseRecipe,
+  type RecipeName,
+  recipeName,
+  SHARE,
+} from '../prefill/join-recipe.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { type BlockSettings, recipeWith } from './block-settings.ts';
 

@@ -12,7 +12,7 @@ import { evictTokens } from './evict-tokens.ts';
 import type { PromptSuffix } from './question-attention.ts';
 import { computeExactly, holdsTokens, requireTokens } from './verify-kv-tokens.ts';
 import type { ComputeBlock, KvParts } from './prefill-strategy.ts';
-import { sinkTokens } from './sink-tokens.ts';
+import { sinkTokens } from './join-recipe.ts';
 
 export interface BlockContext extends KvParts<BlockStore> {
   /** Computes missing blocks; its meter counts their tokens. */

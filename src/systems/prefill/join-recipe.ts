@@ -1,5 +1,8 @@
+import { BenchError } from '../../base/bench-error.ts';
+import type { TokenId } from '../../engine/token-id.ts';
+import type { PrefillName } from '../../store/records/arm-traits.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
-import type { TokenScorer, TokenSelection } from './select-tokens-to-recompute.ts';
+import type { TokenSelection } from './select-tokens-to-recompute.ts';
 
 /** How blocks are made and placed, and which of their tokens are recomputed. */
 export interface JoinRecipe extends BlockMaking {
@@ -9,17 +12,8 @@ export interface JoinRecipe extends BlockMaking {
   readonly recompute: TokenSelection | null;
 }
 
-type Share = '0' | '1' | `.${number}`;
-type ShareRule = 'first' | 'random' | 'random:ranked' | 'ranked' | TokenScorer;
-
 /** Name of a recipe in records and keys. `first/16:.15` is the rule `first` with runs of 16 tokens and a share of 0.15. */
-export type RecipeName =
-  | 'blocks'
-  | 'parallel'
-  | 'link:all'
-  | `link:${number}`
-  | `${ShareRule}:${Share}`
-  | `${Exclude<ShareRule, 'ranked'>}/${number}:${Share}`;
+export type RecipeName = Exclude<PrefillName, 'prefix'>;
 
 /** Pattern of a share in an arm's name: 0, 1, or decimals without a leading zero. */
 export const SHARE = '(?:0|1|\\.\\d{1,3})';
@@ -56,4 +50,17 @@ function parseSelection(name: string): TokenSelection {
 /** How the blocks of a recipe are made; undefined if by default. */
 export function makingOf({ positions: _, recompute: __, ...making }: JoinRecipe): BlockMaking | undefined {
   return Object.keys(making).length === 0 ? undefined : making;
+}
+
+/** The first header tokens, as attention sinks (StreamingLLM). @throws BenchError `bad-option` if there are too few */
+export function sinkTokens({ sink }: BlockMaking, header: readonly TokenId[]): readonly TokenId[] {
+  if (sink === undefined) return [];
+  if (sink.tokens <= header.length) return header.slice(0, sink.tokens);
+  const message = `@sink=${sink.tokens}: the prompt has only ${header.length} tokens before its memories`;
+  throw new BenchError('bad-option', message, `choose at most ${header.length}`);
+}
+
+/** Extra sink tokens that stay before each block in the sequence; 0 if they are dropped. */
+export function keptSinkTokens({ sink }: BlockMaking): number {
+  return sink?.kept === true ? sink.tokens : 0;
 }

@@ -9,7 +9,7 @@ import {
   reserveFor,
   turnTexts,
 } from '../../../systems/prompt/build-prompt.ts';
-import { sinkTokens } from '../../../systems/prefill/sink-tokens.ts';
+import { sinkTokens } from '../../../systems/prefill/join-recipe.ts';
 import { chooseAnswerPrefix, noAnswerPrefix } from '../../../systems/prompt/prompt-form.ts';
 import { type ChatEngine, openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
