@@ -2,25 +2,21 @@ import { summaryHeading } from '../../retrieval/format-history-summary.ts';
 import { RAGSystem, type RAGSystemParts } from '../rag-system.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 
-function text(
-  name: string,
-  traits: OwnTraits,
-  parts: (all: ArmParts) => Partial<RAGSystemParts> = () => ({}),
-): ArmDefinition {
-  return { name, traits, open: (all) => new RAGSystem({ ...all, injectionMode: name, ...parts(all) }) };
+function text(name: string, traits: OwnTraits, parts: (all: ArmParts) => Partial<RAGSystemParts> = () => ({})) {
+  const { retrieves = 'retrieved' } = traits;
+  const open = (all: ArmParts) => new RAGSystem({ ...all, retrieves, injectionMode: name, ...parts(all) });
+  return { name, traits, open } satisfies ArmDefinition;
 }
+
+const chronological = ({ rules }: ArmParts) => ({ rules: { ...rules, placement: 'chronological' as const } });
 
 /** Arms that give memories as text: bounds, the baseline, prefix caching, an A/A twin, and a summary. */
 export const textArms: readonly ArmDefinition[] = [
-  text(
-    'none',
-    {
-      retrieves: 'nothing',
-      control: 'negative',
-      summary: 'the same prompt without any memory: the lower bound',
-    },
-    () => ({ retrieves: 'nothing' }),
-  ),
+  text('none', {
+    retrieves: 'nothing',
+    control: 'negative',
+    summary: 'the same prompt without any memory: the lower bound',
+  }),
   text(
     'oracle',
     {
@@ -28,7 +24,7 @@ export const textArms: readonly ArmDefinition[] = [
       deployable: false,
       summary: 'only the evidence memories, as text in order of creation: the upper bound of retrieval',
     },
-    ({ rules }) => ({ rules: { ...rules, placement: 'chronological' }, retrieves: 'evidence' }),
+    chronological,
   ),
   text(
     'full',
@@ -36,11 +32,7 @@ export const textArms: readonly ArmDefinition[] = [
       retrieves: 'all',
       summary: "all of the user's memories as text in order of creation; if over budget, only the newest that fit",
     },
-    ({ rules }) => ({
-      rules: { ...rules, placement: 'chronological' },
-      retrieves: 'all',
-      injectionMode: 'full-context',
-    }),
+    (all) => ({ ...chronological(all), injectionMode: 'full-context' }),
   ),
   text('rag', {
     equivalence: 'bitwise',
