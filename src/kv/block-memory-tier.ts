@@ -35,7 +35,6 @@ export class BlockMemoryTier<State, File> {
   readonly #form: BlockForm<State, File>;
   readonly #blocks: BoundedEntries<MemoryBlock<State, File>>;
   #hits = 0;
-  #evicted = 0;
 
   constructor(maxBytes: number, form: BlockForm<State, File>, policy?: EvictionPolicy) {
     this.#blocks = new BoundedEntries(maxBytes, policy);
@@ -44,7 +43,7 @@ export class BlockMemoryTier<State, File> {
 
   /** The blocks that are not on disk yet. */
   get unwritten(): MemoryBlock<State, File>[] {
-    return [...this.#blocks].flatMap(([, block]) => (block.onDisk ? [] : block));
+    return [...this.#blocks].filter(({ onDisk }) => !onDisk);
   }
 
   /** The block to evict next (cheap to recompute, long unused); undefined while memory is within its bound. */
@@ -77,14 +76,14 @@ export class BlockMemoryTier<State, File> {
 
   /** True while exactly this copy is stored. */
   holds(block: MemoryBlock<State, File>): boolean {
-    return this.#blocks.get(blockId(block)) === block;
+    return this.#blocks.get(block.id) === block;
   }
 
   /** Evicts a block if it is still stored; running turns can still read it. */
   evict(block: MemoryBlock<State, File>): void {
     if (!this.holds(block)) return;
-    this.#remove(block, 'moveOut');
-    this.#evicted++;
+    this.#blocks.evict(block);
+    block.held.moveOut();
   }
 
   /** Erases a block that turned out unusable, and does not count it as a hit. @returns false if it was none */
@@ -98,34 +97,31 @@ export class BlockMemoryTier<State, File> {
 
   /** Erases the blocks of a user that contain the memory. @returns how many of them were not on disk */
   forget(userId: string, memoryId: string): number {
-    const affected = [...this.#blocks]
-      .map(([, block]) => block)
-      .filter((block) => block.userId === userId && block.memoryIds.includes(memoryId));
+    const affected = [...this.#blocks].filter((block) => block.userId === userId && block.memoryIds.includes(memoryId));
     for (const block of affected) this.#remove(block, 'erase');
     return affected.filter(({ onDisk }) => !onDisk).length;
   }
 
   clear(): void {
-    for (const [, block] of this.#blocks) this.#remove(block, 'erase');
+    for (const block of this.#blocks) this.#remove(block, 'erase');
   }
 
   /** Counts since opening. */
   stats(): Readonly<Record<'hits' | 'evicted' | 'entries' | 'sizeBytes' | 'maxBytes', number>> {
-    const { size: entries, sizeBytes, maxBytes } = this.#blocks;
-    return { hits: this.#hits, evicted: this.#evicted, entries, sizeBytes, maxBytes };
+    return { hits: this.#hits, ...this.#blocks.stats() };
   }
 
   #put(about: OwnedKv, held: HeldBlock<State, File>, onDisk: boolean): void {
     const id = blockId(about);
     const before = this.#blocks.get(id);
     if (before !== undefined) this.#remove(before, 'moveOut');
-    const block = { ...about, held, sizeBytes: held.sizeBytes, onDisk, isHit: false, usedAt: 0 };
+    const block = { ...about, id, held, sizeBytes: held.sizeBytes, onDisk, isHit: false, usedAt: 0 };
     this.#blocks.use(block);
-    this.#blocks.add(id, block);
+    this.#blocks.add(block);
   }
 
   #remove(block: MemoryBlock<State, File>, how: 'moveOut' | 'erase'): void {
-    this.#blocks.delete(blockId(block));
+    this.#blocks.delete(block.id);
     block.held[how]();
   }
 }

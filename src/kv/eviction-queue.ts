@@ -82,39 +82,29 @@ export class EvictionQueue<Entry extends Evictable> {
 }
 
 export interface SizedEntry extends Evictable {
+  readonly id: string;
   readonly sizeBytes: number;
 }
 
 /** Entries by id, with one bound in bytes for all. They may exceed it until the caller evicts. */
 export class BoundedEntries<Entry extends SizedEntry> {
-  readonly maxBytes: number;
+  readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
   readonly #evictable: EvictionQueue<Entry>;
   #sizeBytes = 0;
+  #evicted = 0;
 
   constructor(maxBytes: number, policy?: EvictionPolicy) {
-    this.maxBytes = maxBytes;
+    this.#maxBytes = maxBytes;
     this.#evictable = new EvictionQueue(policy);
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  get sizeBytes(): number {
-    return this.#sizeBytes;
-  }
-
-  has(id: string): boolean {
-    return this.#entries.has(id);
   }
 
   get(id: string): Entry | undefined {
     return this.#entries.get(id);
   }
 
-  [Symbol.iterator](): MapIterator<[string, Entry]> {
-    return this.#entries[Symbol.iterator]();
+  [Symbol.iterator](): MapIterator<Entry> {
+    return this.#entries.values();
   }
 
   /** Notes a use of an entry. */
@@ -123,8 +113,8 @@ export class BoundedEntries<Entry extends SizedEntry> {
   }
 
   /** Adds an entry, last used at its `usedAt`. No entry may have its id. */
-  add(id: string, entry: Entry): void {
-    this.#entries.set(id, entry);
+  add(entry: Entry): void {
+    this.#entries.set(entry.id, entry);
     this.#evictable.add(entry);
     this.#sizeBytes += entry.sizeBytes;
   }
@@ -140,6 +130,18 @@ export class BoundedEntries<Entry extends SizedEntry> {
 
   /** The entry to evict next; undefined within the bound. @param spared an entry that is not evicted */
   nextToEvict(spared?: Entry): Entry | undefined {
-    return this.#sizeBytes <= this.maxBytes ? undefined : this.#evictable.next(spared);
+    return this.#sizeBytes <= this.#maxBytes ? undefined : this.#evictable.next(spared);
+  }
+
+  /** Deletes an entry, and counts it as evicted. */
+  evict({ id }: Entry): void {
+    this.delete(id);
+    this.#evicted++;
+  }
+
+  /** The number of evictions so far, and the current size. */
+  stats(): Readonly<Record<'evicted' | 'entries' | 'sizeBytes' | 'maxBytes', number>> {
+    const sizes = { entries: this.#entries.size, sizeBytes: this.#sizeBytes, maxBytes: this.#maxBytes };
+    return { evicted: this.#evicted, ...sizes };
   }
 }

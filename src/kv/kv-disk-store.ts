@@ -55,7 +55,6 @@ export interface KvStoreStats {
  */
 export class KvStore {
   readonly #root: string;
-  readonly #maxBytes: number;
   readonly #keeper: CheckpointKeeper;
   readonly #index: KvIndex;
   /** Checkpoints in the making. */
@@ -64,7 +63,6 @@ export class KvStore {
 
   private constructor(root: string, maxBytes: number, keeper: CheckpointKeeper) {
     this.#root = root;
-    this.#maxBytes = maxBytes;
     this.#keeper = keeper;
     this.#index = new KvIndex(root, maxBytes);
   }
@@ -192,8 +190,7 @@ export class KvStore {
 
   /** Counts since the store was opened, and its current size. */
   stats(): KvStoreStats {
-    const { evicted, size, sizeBytes } = this.#index;
-    return { ...this.#counts, evicted, entries: size, sizeBytes, maxBytes: this.#maxBytes };
+    return { ...this.#counts, ...this.#index.stats() };
   }
 
   async #find<Content>(

@@ -21,20 +21,10 @@ export class KvIndex {
   readonly #entries: BoundedEntries<KnownEntry>;
   /** Modification time of each folder when it was last read, by path. */
   readonly #readAt = new Map<string, number>();
-  /** Number of entries deleted to stay within the bound. */
-  evicted = 0;
 
   constructor(root: string, maxBytes: number) {
     this.#root = root;
     this.#entries = new BoundedEntries(maxBytes);
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  get sizeBytes(): number {
-    return this.#entries.sizeBytes;
   }
 
   /** The folder of a user, named by a hash, so that no user text becomes a file name. */
@@ -50,7 +40,7 @@ export class KvIndex {
 
   /** Notes that an entry was used. If another process wrote it, evicts down to the bound. */
   wasFound(folder: UserFolder, entry: KvEntry): OrphanedCheckpoint[] {
-    const isNew = !this.#entries.has(entryId(folder, entry.key));
+    const isNew = this.#entries.get(entryId(folder, entry.key)) === undefined;
     const used = this.#use(folder, entry);
     return isNew ? this.#evict(used) : [];
   }
@@ -102,6 +92,10 @@ export class KvIndex {
     return folder.remove(key, this.#entries.delete(entryId(folder, key))?.payload);
   }
 
+  stats(): ReturnType<BoundedEntries<KnownEntry>['stats']> {
+    return this.#entries.stats();
+  }
+
   #use(folder: UserFolder, entry: KvEntry): KnownEntry {
     const used = this.#know(folder, entry);
     this.#entries.use(used);
@@ -114,21 +108,21 @@ export class KvIndex {
     const before = this.#entries.get(id);
     if (before?.payload === entry.payload) return before;
     const usedAt = this.#entries.delete(id)?.usedAt ?? 0;
-    const known = { ...entry, folder, usedAt };
-    this.#entries.add(id, known);
+    const known = { ...entry, id, folder, usedAt };
+    this.#entries.add(known);
     return known;
   }
 
   #read(folder: UserFolder, known?: (key: string) => KvEntry | undefined): ReturnType<UserFolder['entries']> {
     const found = folder.entries(known);
-    const ids = new Set(found.entries.map(({ key }) => entryId(folder, key)));
-    for (const [id, entry] of this.#entries) {
-      if (entry.folder.path === folder.path && !ids.has(id)) this.#entries.delete(id);
+    const keys = new Set(found.entries.map(({ key }) => key));
+    for (const { id, folder: own, key } of this.#entries) {
+      if (own.path === folder.path && !keys.has(key)) this.#entries.delete(id);
     }
     for (const entry of found.entries) {
-      if (this.#entries.has(entryId(folder, entry.key))) this.#know(folder, entry);
       // An entry that another process wrote counts as used now.
-      else this.#use(folder, entry);
+      if (this.#entries.get(entryId(folder, entry.key)) === undefined) this.#use(folder, entry);
+      else this.#know(folder, entry);
     }
     return found;
   }
@@ -137,8 +131,8 @@ export class KvIndex {
   #evict(newest?: KnownEntry): OrphanedCheckpoint[] {
     const orphans: OrphanedCheckpoint[] = [];
     for (let least = this.#entries.nextToEvict(newest); least; least = this.#entries.nextToEvict(newest)) {
-      orphans.push(...this.remove(least.folder, least.key));
-      this.evicted++;
+      this.#entries.evict(least);
+      orphans.push(...least.folder.remove(least.key));
     }
     return orphans;
   }

@@ -27,7 +27,7 @@ type Entry = OwnedKv & SizedEntry & { readonly bytes: SimulatedKv };
 /** A `KvStore` of one process, without files: the same bound and the same order of eviction. */
 export class SimulatedDisk implements BlockDisk<SimulatedKv> {
   readonly #entries: BoundedEntries<Entry>;
-  readonly #counts = { hits: 0, misses: 0, rejected: 0, evicted: 0 };
+  readonly #counts = { hits: 0, misses: 0, rejected: 0 };
   #writtenBytes = 0;
 
   /** @param maxBytes 0 for no disk: nothing is stored */
@@ -43,15 +43,14 @@ export class SimulatedDisk implements BlockDisk<SimulatedKv> {
   }
 
   async keepBlock(about: OwnedKv, bytes: SimulatedKv): Promise<void> {
-    if (this.#entries.maxBytes === 0) return;
+    if (this.#entries.stats().maxBytes === 0) return;
     await this.discard(about.userId, about.key);
-    const newest: Entry = { ...about, bytes, sizeBytes: bytes.diskBytes, usedAt: 0 };
+    const newest: Entry = { ...about, id: blockId(about), bytes, sizeBytes: bytes.diskBytes, usedAt: 0 };
     this.#entries.use(newest);
-    this.#entries.add(blockId(newest), newest);
+    this.#entries.add(newest);
     this.#writtenBytes += bytes.diskBytes;
     for (let next = this.#entries.nextToEvict(newest); next; next = this.#entries.nextToEvict(newest)) {
-      this.#entries.delete(blockId(next));
-      this.#counts.evicted++;
+      this.#entries.evict(next);
     }
   }
 
@@ -70,18 +69,17 @@ export class SimulatedDisk implements BlockDisk<SimulatedKv> {
 
   async forgetMemory(userId: string, memoryId: string): Promise<number> {
     const affected = [...this.#entries].filter(
-      ([, entry]) => entry.userId === userId && entry.memoryIds.includes(memoryId),
+      (entry) => entry.userId === userId && entry.memoryIds.includes(memoryId),
     );
-    for (const [id] of affected) this.#entries.delete(id);
+    for (const { id } of affected) this.#entries.delete(id);
     return affected.length;
   }
 
   async clear(): Promise<void> {
-    for (const [id] of this.#entries) this.#entries.delete(id);
+    for (const { id } of this.#entries) this.#entries.delete(id);
   }
 
   stats(): KvStoreStats & { readonly writtenBytes: number } {
-    const { size: entries, sizeBytes, maxBytes } = this.#entries;
-    return { ...this.#counts, entries, sizeBytes, maxBytes, writtenBytes: this.#writtenBytes };
+    return { ...this.#counts, ...this.#entries.stats(), writtenBytes: this.#writtenBytes };
   }
 }
