@@ -9,8 +9,7 @@ import { adapterNamed } from '../../src/engine/adapters.ts';
 import { cellBytes, keyRowBytes, type KvLayout, type Rotary, type SequenceState, valueRowBytes } from '../../src/engine/sequence-state.ts'; // prettier-ignore
 import { readBlockFile, writeBlockFile } from '../../src/kv/block-file.ts';
 import { contiguousPositions, joinBlocks, type JoinOptions } from '../../src/kv/join-blocks.ts';
-import { type Kernels, wasmKernels } from '../../src/kv/kernels.ts';
-import { kernelChoice } from '../../src/kv/choose-kernels.ts';
+import { kernelChoice, type Kernels, wasmKernels } from '../../src/kv/kernels.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
 import { kvBytes, ownedState } from '../../src/engine/sequence-state.ts';
 import { firstCells, placeValues, replaceCells } from '../../src/kv/copy-arena-cells.ts';

@@ -11,7 +11,7 @@ import { TransformersEmbedder } from '../models/embedding/transformers-embedder.
 import { readRunDatasets } from '../data/join-datasets.ts';
 import { openConfiguredEngine } from '../bench/select-engine.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
-import { kernelChoice } from '../kv/choose-kernels.ts';
+import { kernelChoice } from '../kv/kernels.ts';
 import { openQueryModel } from '../retrieval/hinted/engine-query-model.ts';
 import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/route-by-model.ts';
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';

@@ -9,8 +9,7 @@ import {
 import { ArenaScratch, JoinedState } from './arena-cells.ts';
 import { wholeMemory } from './wasm-arena.ts';
 import { cutCells } from './cut-cells.ts';
-import { type Kernels, wasm } from './kernels.ts';
-import { kernelChoice } from './choose-kernels.ts';
+import { kernelChoice, type Kernels, wasm } from './kernels.ts';
 
 /** Values of a block in the arena. */
 export interface BlockValues {

@@ -9,8 +9,7 @@ import {
 } from '../engine/sequence-state.ts';
 import { type ArenaPlace, ArenaScratch, JoinedState } from './arena-cells.ts';
 import { memoryAt, wholeMemory } from './wasm-arena.ts';
-import { type Kernels } from './kernels.ts';
-import { kernelChoice } from './choose-kernels.ts';
+import { kernelChoice, type Kernels } from './kernels.ts';
 import { placeValues } from './copy-arena-cells.ts';
 import { keyRotation, rotateKeys, unusableNumbers } from './rotate-keys.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';

@@ -7,8 +7,7 @@ import { type QuantisedType, quantisedTypes } from '../store/records/prefill-rec
 import { ArenaScratch } from './arena-cells.ts';
 import { wholeMemory } from './wasm-arena.ts';
 import { encodeFloat16 } from '../base/float16.ts';
-import { GROUP, groupBytes, type Kernels, wasm, wasmKernels } from './kernels.ts';
-import { chooseKernels, tryKernels } from './choose-kernels.ts';
+import { chooseKernels, GROUP, groupBytes, type Kernels, tryKernels, wasm, wasmKernels } from './kernels.ts';
 import { keyRotation, rotateKeys } from './rotate-keys.ts';
 
 const FILL = 0xa5;

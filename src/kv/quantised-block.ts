@@ -13,8 +13,7 @@ import { ArenaScratch } from './arena-cells.ts';
 import { type BlockFormat, readCells, writeCells } from './block-file.ts';
 import { wholeMemory } from './wasm-arena.ts';
 import { encodeFloat16, LARGEST_FLOAT16, readNumbers } from '../base/float16.ts';
-import { GROUP, groupBytes, SCALE_BYTES, wasm } from './kernels.ts';
-import { kernelChoice } from './choose-kernels.ts';
+import { GROUP, groupBytes, kernelChoice, SCALE_BYTES, wasm } from './kernels.ts';
 import { unusableNumbers } from './rotate-keys.ts';
 
 function quantisedBytes(numbers: number, type: QuantisedType): number {

@@ -2,8 +2,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { memoize } from '../base/memoize.ts';
 import { type KvLayout, numberBytes, type Rotary } from '../engine/sequence-state.ts';
 import { PARAMETERS_AT, wholeMemory } from './wasm-arena.ts';
-import { type Kernels, type LayerMoves, type RotationShape } from './kernels.ts';
-import { kernelChoice } from './choose-kernels.ts';
+import { kernelChoice, type Kernels, type LayerMoves, type RotationShape } from './kernels.ts';
 
 /** Rotated dimensions must be a multiple of this: the width of a kernel's loads and stores. */
 const DIMENSION_STEP = 8;

@@ -2,7 +2,7 @@ import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { type BenchConfig, randomModelPrefix } from '../../../config/bench-config.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import { kernelChoice } from '../../../kv/choose-kernels.ts';
+import { kernelChoice } from '../../../kv/kernels.ts';
 import { bestEmbedderName, presetModels } from '../../../models/default-models.ts';
 import { languageModelWithHash } from '../../../models/model-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';

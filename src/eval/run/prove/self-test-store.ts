@@ -8,8 +8,7 @@ import { moveOver, readRegularFile, removeAny } from '../../../base/read-remove-
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { cacheFolder } from '../../../config/cache-folder.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';
-import { kernelChoice } from '../../../kv/choose-kernels.ts';
-import { nativeFile } from '../../../kv/kernels.ts';
+import { kernelChoice, nativeFile } from '../../../kv/kernels.ts';
 import { cellsSelfTest, paritySelfTest } from '../../../store/records/run-probes.ts';
 import { object } from '../../../store/records/zod-helpers.ts';
 import type { ContinuedPrompt } from './engine-self-tests.ts';
