@@ -47,7 +47,7 @@ export {
 } from './kv/block-store.ts';
 export { cutCells } from './kv/cut-cells.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
-export { kvKey } from './kv/kv-record.ts';
+export { kvKey } from './kv/kv-key.ts';
 export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-disk-store.ts';
 export type { RotatedKeyCache } from './kv/rotated-key-cache.ts';
 

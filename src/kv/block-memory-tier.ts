@@ -1,5 +1,5 @@
 import { BoundedEntries, type EvictionPolicy, type SizedEntry } from './eviction-queue.ts';
-import type { OwnedKv } from './kv-record.ts';
+import type { OwnedKv } from './kv-key.ts';
 
 /** A block as a memory tier holds it. */
 export interface HeldBlock<State, File> {

@@ -2,7 +2,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { type SequenceState, kvBytes } from '../engine/sequence-state.ts';
 import type { StoreType, QuantisedType } from '../store/records/prefill-record.ts';
 import { BlockMemoryTier, type MemoryBlock, type BlockForm, type HeldBlock } from './block-memory-tier.ts';
-import type { AboutKv, OwnedKv } from './kv-record.ts';
+import type { AboutKv, OwnedKv } from './kv-key.ts';
 import type { KvStore, KvStoreStats } from './kv-disk-store.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
 import { ArenaCells, deletedDuringTurn } from './arena-cells.ts';

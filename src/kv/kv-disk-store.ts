@@ -4,8 +4,8 @@ import { diskErrorHint } from '../base/disk-error-hint.ts';
 import { removeAny } from '../base/read-remove-rename-files.ts';
 import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import { KvIndex } from './kv-index.ts';
-import type { AboutKv, KvEntry, OwnedKv } from './kv-record.ts';
-import type { FindTimes, FoundKv, NotFound, OrphanedCheckpoint, UserFolder, Written } from './user-folder.ts';
+import type { AboutKv, OwnedKv } from './kv-key.ts';
+import type { FindTimes, FoundKv, KvEntry, NotFound, OrphanedCheckpoint, UserFolder, Written } from './user-folder.ts';
 
 /** The engine, which stores the bytes of checkpoints. */
 export interface CheckpointKeeper {
@@ -138,7 +138,7 @@ export class KvStore {
         const about = { tokens: checkpoint.tokens.length, memoryIds };
         return { checkpoint, ...folder.finishCheckpoint(unfinished, key, about, checkpoint) };
       } catch (error) {
-        folder.abandonCheckpoint(unfinished);
+        removeAny(unfinished.record);
         // If this fails, the mark stays, and the next process that opens the store tries again.
         await this.#deleteCheckpoints([unfinished]).catch(() => undefined);
         throw error;

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { BoundedEntries, type SizedEntry } from './eviction-queue.ts';
-import type { KvEntry } from './kv-record.ts';
-import { UserFolder, type OrphanedCheckpoint } from './user-folder.ts';
+import { type KvEntry, type OrphanedCheckpoint, UserFolder } from './user-folder.ts';
 
 /** Longer than the resolution of modification times in any file system except FAT (2 s). */
 const CLOCK_TICK_MS = 100;

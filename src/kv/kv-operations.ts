@@ -5,7 +5,7 @@ import { cutCells } from './cut-cells.ts';
 import { evictCells } from './evict-cells.ts';
 import { readExternalKv } from './external-kv-file.ts';
 import { joinBlocks } from './join-blocks.ts';
-import { kvKey } from './kv-record.ts';
+import { kvKey } from './kv-key.ts';
 import { meanAttention } from './mean-attention.ts';
 import { repeatHeads } from './repeat-heads.ts';
 import { firstCells, replaceCells } from './copy-arena-cells.ts';

@@ -1,29 +1,69 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { isBeingWritten, writerInFileName } from '../base/is-process-running.ts';
 import { moveOver, readRegularFile, removeAny } from '../base/read-remove-rename-files.ts';
 import type { ReadTimes } from '../engine/engine-session.ts';
-import type { Checkpoint } from '../engine/session-checkpoint.ts';
-import {
-  type AboutKv,
-  type KvEntry,
-  type KvRecord,
-  blockRecord,
-  checkpointRecord,
-  kvEntry,
-  isInWork,
-  isKey,
-  isMarkInWork,
-  isPayload,
-  isRecord,
-  isUnfinished,
-  keyInFileName,
-  markName,
-  markedId,
-  readRecord,
-  recordName,
-  unfinishedName,
-} from './kv-record.ts';
+import { type Checkpoint, checkpointSchema } from '../engine/session-checkpoint.ts';
+import type { AboutKv } from './kv-key.ts';
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const common = {
+  key: sha256,
+  fingerprint: sha256,
+  tokens: z.number().int().positive(),
+  memoryIds: z.array(z.string()).readonly(),
+};
+const recordSchema = z.discriminatedUnion('kind', [
+  z.object({ ...common, kind: z.literal('block'), sizeBytes: z.number().int().nonnegative() }),
+  z.object({ ...common, kind: z.literal('checkpoint'), checkpoint: checkpointSchema }),
+]);
+
+/** The record of stored KV: a block, with its bytes in a file beside it, or a checkpoint, with its bytes in the engine. */
+type KvRecord = Readonly<z.output<typeof recordSchema>>;
+
+/** An entry of a folder, without its bytes. */
+export type KvEntry = ReturnType<typeof kvEntry>;
+
+/** Parses the record of a key in a folder; undefined if it is damaged. */
+function readRecord(text: string, key: string, folder: string): KvRecord | undefined {
+  try {
+    const record = recordSchema.parse(JSON.parse(text));
+    const isIntact =
+      record.kind === 'block' ||
+      checkpointRecord(folder, key, record, record.checkpoint).fingerprint === record.fingerprint;
+    return isIntact && record.key === key ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The record of a block. Its fingerprint covers bytes, folder, key and record. */
+function blockRecord(folder: string, key: string, about: AboutKv, bytes: Uint8Array): KvRecord {
+  return { kind: 'block', sizeBytes: bytes.length, ...signed(folder, key, about, bytes) };
+}
+
+/** The record of a checkpoint. Its fingerprint covers folder, key and record; the engine verifies the bytes. */
+function checkpointRecord(folder: string, key: string, about: AboutKv, checkpoint: Checkpoint): KvRecord {
+  const { id, tokens, bytes, sha256, stateIdentity } = checkpoint;
+  const text = JSON.stringify([id, tokens, bytes, sha256, stateIdentity]);
+  return { kind: 'checkpoint', checkpoint, ...signed(folder, key, about, Buffer.from(text)) };
+}
+
+function kvEntry(record: KvRecord) {
+  const { key, fingerprint, tokens, memoryIds } = record;
+  // The file beside the record: the bytes of a block, or the empty mark of a checkpoint.
+  const payload = record.kind === 'block' ? blockName(key, fingerprint) : markName(key, record.checkpoint.id);
+  const sizeBytes = record.kind === 'block' ? record.sizeBytes : record.checkpoint.bytes;
+  return { key, payload, sizeBytes, tokens, memoryIds };
+}
+
+function signed(folder: string, key: string, { tokens, memoryIds }: AboutKv, content: Uint8Array) {
+  const about = JSON.stringify([folder, key, tokens, memoryIds]);
+  const fingerprint = createHash('sha256').update(`${about}\n`).update(content).digest('hex');
+  return { key, fingerprint, tokens, memoryIds };
+}
 
 /** An undamaged entry, with the bytes of a block or the description of a checkpoint. */
 export interface FoundKv<Content> {
@@ -136,11 +176,6 @@ export class UserFolder {
     return this.#finish(record, checkpointRecord(this.#name, key, about, checkpoint));
   }
 
-  /** Abandons a checkpoint in the making; its mark stays until its bytes are deleted. */
-  abandonCheckpoint({ record }: UnfinishedCheckpoint): void {
-    removeAny(record);
-  }
-
   /** Deletes an entry, even a damaged one. @param payload if given, deletes the entry only if this is still its payload */
   remove(key: string, payload?: string): OrphanedCheckpoint[] {
     const record = this.#record(key);
@@ -198,9 +233,9 @@ export class UserFolder {
   }
 
   #unfinishedRecord(key: string, id: string): string {
-    const name = unfinishedName(basename(this.#recordPath(key)), id);
+    const record = unfinishedName(this.#recordPath(key), id);
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
-    return join(this.path, name);
+    return record;
   }
 
   /** Moves a record into place. @param unfinishedPayload file with a block's bytes, moved into place before the record */
@@ -267,4 +302,51 @@ export class UserFolder {
     if (!isKey(key)) throw new RangeError(`${JSON.stringify(key)} is not a KV key (a SHA-256 in hex)`);
     return join(this.path, recordName(key));
   }
+}
+
+/**
+ * File names in a folder of KV. Each begins with a key:
+ *
+ * - `<key>.json`: the record of an entry
+ * - `<key>.<fingerprint>.block`, `<key>.<id>.checkpoint`: its payload, the bytes of a block or the mark of a checkpoint
+ * - `<record or payload>.<id>.<host>-<process id>.new`: unfinished, written by that process
+ */
+
+const KEY = /^[0-9a-f]{64}$/;
+const UNFINISHED = /\.([^.]+)\.([0-9A-Za-z]*-\d+)\.new$/;
+const FINGERPRINT_DIGITS = 16;
+
+const isKey = (text: string): boolean => KEY.test(text);
+
+/** The text before the first dot. */
+const keyInFileName = (file: string): string => file.slice(0, file.indexOf('.'));
+
+const recordName = (key: string): string => `${key}.json`;
+const isRecord = (file: string): boolean => file.endsWith('.json');
+
+const blockName = (key: string, fingerprint: string): string =>
+  `${key}.${fingerprint.slice(0, FINGERPRINT_DIGITS)}.block`;
+
+/** An empty file which says that the engine has a checkpoint with this id. */
+const markName = (key: string, id: string): string => `${key}.${id}.checkpoint`;
+
+/** The checkpoint id in the name of a mark; undefined for other names. */
+const markedId = (file: string): string | undefined => /^[^.]+\.([0-9a-zA-Z-]{1,100})\.checkpoint$/.exec(file)?.[1];
+
+const isPayload = (file: string): boolean => !isRecord(file) && !isUnfinished(file);
+
+/** The name of a file while this process writes it. */
+const unfinishedName = (file: string, id: string): string => `${file}.${id}.${writerInFileName}.new`;
+const isUnfinished = (file: string): boolean => UNFINISHED.test(file);
+
+/** True for an unfinished file whose process is still running. */
+function isInWork(path: string): boolean {
+  const writer = UNFINISHED.exec(path)?.[2];
+  return writer !== undefined && isBeingWritten(path, writer);
+}
+
+/** True for the mark of a checkpoint that a running process is making. @param inWork the files {@link isInWork} */
+function isMarkInWork(mark: string, inWork: readonly string[]): boolean {
+  const id = markedId(mark);
+  return id !== undefined && inWork.some((file) => UNFINISHED.exec(file)?.[1] === id);
 }

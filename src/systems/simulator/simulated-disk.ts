@@ -2,7 +2,7 @@ import type { BlockDisk } from '../../kv/block-store.ts';
 import { blockId, type BlockForm, type HeldBlock } from '../../kv/block-memory-tier.ts';
 import { BoundedEntries, type EvictionPolicy, type SizedEntry } from '../../kv/eviction-queue.ts';
 import type { KvStoreStats } from '../../kv/kv-disk-store.ts';
-import type { OwnedKv } from '../../kv/kv-record.ts';
+import type { OwnedKv } from '../../kv/kv-key.ts';
 
 /** KV without its numbers. */
 export interface SimulatedKv {

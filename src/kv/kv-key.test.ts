@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { kvKey } from './kv-record.ts';
+import { kvKey } from './kv-key.ts';
 
 const identity = { stateIdentity: 'm', template: 't', tokenIds: [1, 2] };
 
