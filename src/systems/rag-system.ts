@@ -2,10 +2,9 @@ import type { Engine } from '../engine/engine.ts';
 import { kvOperations } from '../kv/kv-operations.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import { SingleSessionSystem } from './single-session-system.ts';
-import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
+import { type OpenStore, type PrefillStrategy, textPrefill } from './prefill/prefill-strategy.ts';
 import { CachedTextPrefill, EngineCachePrefill } from './prefill/cached-text-prefill.ts';
 import { type PrefixSharing, PrefixTreePrefill } from './prefill/prefix-tree-prefill.ts';
-import { textPrefill } from './prefill/text-prefill.ts';
 import type { SystemParts } from './answer-turn.ts';
 
 export interface RAGSystemParts extends SystemParts {
@@ -40,7 +39,7 @@ export class RAGSystem extends SingleSessionSystem {
       ...parts,
       retrieves,
       openStrategy: async ({ engine }) =>
-        prefixCache === undefined ? textPrefill : openCachedPrefill(engine, { ...parts, prefixCache }),
+        prefixCache === undefined ? textPrefill : openCachedPrefill(engine, prefixCache, parts),
       storesKv: prefixCache !== undefined,
       injectionMode,
       action: 'rag_generate',
@@ -51,20 +50,14 @@ export class RAGSystem extends SingleSessionSystem {
 
 async function openCachedPrefill(
   engine: Engine,
-  {
-    prefixCache,
-    prefixSharing: sharing = 'system',
-    kv = kvOperations,
-  }: RAGSystemParts & { readonly prefixCache: OpenStore },
+  openStore: OpenStore,
+  { prefixSharing: sharing = 'system', kv = kvOperations }: RAGSystemParts,
 ): Promise<PrefillStrategy> {
-  const { cells, checkpoints, prefixCache: engineCache } = engine.capabilities;
+  const { cells, checkpoints, prefixCache } = engine.capabilities;
+  if (!checkpoints && prefixCache?.span === 'engine') return new EngineCachePrefill(prefixCache.blockTokens);
+  const { store } = await openStore(engine);
   // Where cells pass through files of a server, its own checkpoints are faster.
-  const copiesCells = cells !== null && engineCache === null;
-  if (!checkpoints && engineCache?.span === 'engine') {
-    return new EngineCachePrefill(engineCache.blockTokens);
-  }
-  const { store } = await prefixCache(engine);
-  return copiesCells
+  return cells !== null && prefixCache === null
     ? new PrefixTreePrefill({ engine, kv, store, sharing })
     : new CachedTextPrefill(store, engine.capabilities);
 }

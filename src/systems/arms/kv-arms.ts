@@ -3,7 +3,7 @@ import { parseEviction, seesQuestion } from '../../kv/eviction-rule-and-share.ts
 import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
 import { join } from 'node:path';
 import { kvOperations } from '../../kv/kv-operations.ts';
-import { ExternalPrefill } from '../prefill/external-prefill.ts';
+import { externalPrefill } from '../prefill/external-prefill.ts';
 import { SingleSessionSystem } from '../single-session-system.ts';
 import { DKISystem, type DKISystemParts } from '../dki-system.ts';
 import { parseRepair } from '../prefill/repaired-blocks.ts';
@@ -141,7 +141,7 @@ const external: ArmDefinition = {
     return new SingleSessionSystem({
       ...parts,
       retrieves: 'retrieved',
-      openStrategy: ({ engine }) => Promise.resolve(new ExternalPrefill({ engine, kv, folder })),
+      openStrategy: ({ engine }) => Promise.resolve(externalPrefill({ engine, kv, folder })),
       storesKv: false,
       injectionMode: 'dki-external',
       action: 'dki_generate',

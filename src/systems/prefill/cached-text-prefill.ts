@@ -10,8 +10,7 @@ import {
   storeCheckpoint,
   type StoredTokens,
 } from './verify-kv-tokens.ts';
-import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
-import { textAccount } from './text-prefill.ts';
+import { type Prefilled, type PrefillStrategy, textAccount, type TurnContext } from './prefill-strategy.ts';
 
 /** A pseudo memory id of every stored prompt, so that KV of question and history can be forgotten as well. */
 export const WHOLE_PROMPT = 'whole prompt';

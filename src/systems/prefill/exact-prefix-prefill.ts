@@ -5,9 +5,14 @@ import type { KvStore } from '../../kv/kv-disk-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type BuiltPrompt, type PrefixParts, prefixParts } from '../prompt/build-prompt.ts';
 import { computeExactly, isBadState, requireTokens, restoreCheckpoint, storeCheckpoint } from './verify-kv-tokens.ts';
-import { type KvParts, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
+import {
+  type KvParts,
+  prefillAsText,
+  type Prefilled,
+  type PrefillStrategy,
+  type TurnContext,
+} from './prefill-strategy.ts';
 import type { PromptSuffix } from './question-attention.ts';
-import { prefillAsText } from './text-prefill.ts';
 import {
   type ComputedPrefix,
   evaluatePrefix,

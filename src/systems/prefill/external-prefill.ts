@@ -3,9 +3,8 @@ import { BenchError } from '../../base/bench-error.ts';
 import { commonLength } from '../../engine/token-id.ts';
 import { kvBytes, type SequenceState } from '../../engine/sequence-state.ts';
 import { externalKvName } from '../../kv/external-kv-file.ts';
-import { type BuiltPrompt, prefixParts } from '../prompt/build-prompt.ts';
-import type { KvParts, Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
-import { prefillAsText } from './text-prefill.ts';
+import { prefixParts } from '../prompt/build-prompt.ts';
+import { type KvParts, prefillAsText, type PrefillStrategy, textPrefill } from './prefill-strategy.ts';
 
 interface ExternalKvParts extends Pick<KvParts<unknown>, 'engine' | 'kv'> {
   /** Holds a file for each user, or for each prefix of a user. */
@@ -16,22 +15,18 @@ interface ExternalKvParts extends Pick<KvParts<unknown>, 'engine' | 'kv'> {
  * Cells made elsewhere, read from a file in every turn, in place of header and memories: trained caches, caches compressed
  * by other programs, or those of `kv export`. If the cells are those of the prompt's first tokens, the turn continues after
  * them; any other cells replace the whole prefix.
+ *
+ * The caller made the files and owns them: removing a memory changes none. A turn throws BenchError `not-found` without a file
+ * for the user; `bad-data`, `bad-model` as `readExternalKv`.
  * @see Cartridges, arXiv 2506.06266; KVLink, arXiv 2502.16002
  */
-export class ExternalPrefill implements PrefillStrategy {
-  readonly #parts: ExternalKvParts;
-
-  constructor(parts: ExternalKvParts) {
-    this.#parts = parts;
-  }
-
-  /** @throws BenchError `not-found` without a file for the user; `bad-data`, `bad-model` as `readExternalKv` */
-  async prefill(prompt: BuiltPrompt, { session, userId }: TurnContext): Promise<Prefilled> {
+export function externalPrefill(parts: ExternalKvParts): PrefillStrategy {
+  const prefill: PrefillStrategy['prefill'] = async (prompt, { session, userId }) => {
     const { tokenIds, prefixTokens } = prompt;
     const { lines } = prefixParts(prompt);
     if (lines.length === 0) return prefillAsText(session, tokenIds);
     const start = performance.now();
-    const { path, found } = await this.#find(userId, tokenIds.slice(0, prefixTokens));
+    const { path, found } = await findFile(parts, userId, tokenIds.slice(0, prefixTokens));
     const { state, sha256 } = found;
     await session.importCells(state);
     const replaced = isBeginning(state, tokenIds.slice(0, prefixTokens)) ? state.tokenIds.length : prefixTokens;
@@ -61,34 +56,21 @@ export class ExternalPrefill implements PrefillStrategy {
       kvLoadMs: performance.now() - start,
       kvComputeMs: 0,
     };
-  }
+  };
+  return { ...textPrefill, prefill };
+}
 
-  /** The caller made the files and owns them: removing a memory changes none. */
-  forget(): Promise<number> {
-    return Promise.resolve(0);
+async function findFile({ engine, kv, folder }: ExternalKvParts, userId: string, prefix: readonly number[]) {
+  const paths = [externalKvName(userId, prefix), externalKvName(userId)].map((name) => join(folder, name));
+  for (const path of paths) {
+    const found = await kv.readExternal(path, engine);
+    if (found !== undefined) return { path, found };
   }
-
-  reset(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  stats(): null {
-    return null;
-  }
-
-  async #find(userId: string, prefix: readonly number[]) {
-    const { engine, kv, folder } = this.#parts;
-    const paths = [externalKvName(userId, prefix), externalKvName(userId)].map((name) => join(folder, name));
-    for (const path of paths) {
-      const found = await kv.readExternal(path, engine);
-      if (found !== undefined) return { path, found };
-    }
-    throw new BenchError(
-      'not-found',
-      `there is no KV file for user ${userId}: neither ${paths.join(' nor ')}`,
-      'make one (docs/methods/external-kv.md), or export that of another arm: dki-bench kv export',
-    );
-  }
+  throw new BenchError(
+    'not-found',
+    `there is no KV file for user ${userId}: neither ${paths.join(' nor ')}`,
+    'make one (docs/methods/external-kv.md), or export that of another arm: dki-bench kv export',
+  );
 }
 
 /** True if the cells are those of the first tokens of a prefix, each at its position. */

@@ -14,11 +14,11 @@ import {
   type ComputeBlock,
   type KvParts,
   type PrefillAccount,
+  prefillAsText,
   type Prefilled,
   type PrefillStrategy,
   type TurnContext,
 } from './prefill-strategy.ts';
-import { prefillAsText } from './text-prefill.ts';
 
 /** Settings of joined blocks. A recipe that recomputes tokens cannot be combined with eviction. */
 export interface JoinedBlocksOptions extends KvParts<BlockStore> {

@@ -11,8 +11,7 @@ import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { PromptSegment } from '../../store/records/prompt-info.ts';
 import { type BuiltPrompt, systemTokens } from '../prompt/build-prompt.ts';
 import { WHOLE_PROMPT } from './cached-text-prefill.ts';
-import type { Prefilled, PrefillStrategy, TurnContext } from './prefill-strategy.ts';
-import { textAccount } from './text-prefill.ts';
+import { type Prefilled, type PrefillStrategy, textAccount, type TurnContext } from './prefill-strategy.ts';
 import { isBadState, requireTokens } from './verify-kv-tokens.ts';
 
 /** What users may find of each other's prompts: the text before their own, or everything. */
