@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import { type SequenceState, kvBytes } from '../engine/sequence-state.ts';
 import type { StoreType, QuantisedType } from '../store/records/prefill-record.ts';
-import { BlockMemoryTier, type MemoryBlock, type BlockForm, type HeldBlock } from './block-memory-tier.ts';
+import { BoundedEntries, type EvictionPolicy, type SizedEntry } from './eviction-queue.ts';
 import type { AboutKv, OwnedKv } from './kv-key.ts';
 import type { KvStore, KvStoreStats } from './kv-disk-store.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
@@ -21,7 +21,7 @@ export interface FoundBlock<State> {
 
 /** Counts since the store was opened, by tier. */
 export interface BlockStoreStats {
-  readonly memory: ReturnType<BlockMemoryTier<never, never>['stats']> & { readonly rotatedBytes: number };
+  readonly memory: Readonly<Record<'hits' | 'evicted' | 'entries' | 'sizeBytes' | 'maxBytes' | 'rotatedBytes', number>>;
   readonly disk: KvStoreStats;
 }
 
@@ -36,11 +36,48 @@ export interface BlockDisk<File> extends Pick<
   keepBlock(about: OwnedKv, bytes: File): Promise<void>;
 }
 
+/** A block as memory holds it. */
+export interface HeldBlock<State, File> {
+  readonly sizeBytes: number;
+  /** Its cells, which the caller does not own. @throws BenchError `not-found` after `erase` */
+  read(): State;
+  /** What is written to disk. @throws BenchError `not-found` after `erase` */
+  file(): File;
+  /** Called when it is evicted: running turns can still read its cells. */
+  moveOut(): void;
+  /** Called when it is deleted. */
+  erase(): void;
+}
+
+/** How blocks are held in memory. */
+export interface BlockForm<State, File> {
+  /** Holds a copy of the cells. */
+  hold(state: State): HeldBlock<State, File>;
+  /** Holds a block from its file. @param name of the block, for messages @throws BenchError `bad-state` */
+  holdFile(file: File, name: string): { readonly block: HeldBlock<State, File>; readonly state: State };
+}
+
+/** A stored block, and what was known when it was stored. */
+interface MemoryBlock<State, File> extends OwnedKv, SizedEntry {
+  readonly held: HeldBlock<State, File>;
+  onDisk: boolean;
+  /** True once a turn has found it in memory, rather than stored it or loaded it from disk. */
+  isHit: boolean;
+}
+
 /**
  * When blocks are written to disk. `at-once`: at the next `settle`, so that other processes find them. `when-evicted`: when
  * they no longer fit into memory, which is enough if no other process uses the folder.
  */
 export type DiskTiming = 'at-once' | 'when-evicted';
+
+interface BlockStoreOptions {
+  /** Bound of the blocks in memory. */
+  readonly maxBytes: number;
+  readonly policy?: EvictionPolicy | undefined;
+  readonly timing: DiskTiming;
+  readonly rotated?: RotatedKeyCache;
+}
 
 /**
  * KV blocks by content key in two tiers, memory and disk. Both have a bound in bytes, evict first what is cheap to recompute
@@ -69,34 +106,39 @@ export class BlockStore<State = SequenceState, File = Uint8Array<ArrayBuffer>> i
   /** Rotated keys of the blocks in memory; deleted together with their block. */
   readonly rotated: RotatedKeyCache;
   readonly #disk: BlockDisk<File>;
-  readonly #memory: BlockMemoryTier<State, File>;
+  readonly #form: BlockForm<State, File>;
+  readonly #blocks: BoundedEntries<MemoryBlock<State, File>>;
   readonly #timing: DiskTiming;
+  #hits = 0;
   /** Number of deletions. If it changes while a block is read from disk, the block may contain a deleted memory. */
   #forgotten = 0;
 
-  constructor(
-    disk: BlockDisk<File>,
-    memory: BlockMemoryTier<State, File>,
-    timing: DiskTiming,
-    rotated = new RotatedKeyCache(0),
-  ) {
+  constructor(disk: BlockDisk<File>, form: BlockForm<State, File>, options: BlockStoreOptions) {
+    const { maxBytes, policy, timing, rotated = new RotatedKeyCache(0) } = options;
     this.#disk = disk;
-    this.#memory = memory;
+    this.#form = form;
+    this.#blocks = new BoundedEntries(maxBytes, policy);
     this.#timing = timing;
     this.rotated = rotated;
   }
 
   /** Finds a block, and loads it into memory if it is on disk. @throws BenchError `disk` */
   async find(userId: string, key: string): Promise<FoundBlock<State> | undefined> {
-    const inMemory = this.#memory.find(userId, key);
-    if (inMemory !== undefined) return { state: inMemory, tier: 'memory' };
+    const inMemory = this.#blocks.get(blockId({ userId, key }));
+    if (inMemory !== undefined) {
+      this.#hits++;
+      inMemory.isHit = true;
+      this.#blocks.use(inMemory);
+      return { state: inMemory.held.read(), tier: 'memory' };
+    }
     const forgotten = this.#forgotten;
     const stored = await this.#disk.findBlock(userId, key);
     if (stored === undefined) return undefined;
     if (forgotten !== this.#forgotten) return this.find(userId, key);
     const { bytes, tokens, memoryIds } = stored;
     try {
-      const state = this.#memory.putFile({ userId, key, tokens, memoryIds }, bytes, `KV block ${key}`);
+      const { block, state } = this.#form.holdFile(bytes, `KV block ${key}`);
+      this.#put({ userId, key, tokens, memoryIds }, block, true);
       return { state, tier: 'disk' };
     } catch (error) {
       if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
@@ -106,25 +148,33 @@ export class BlockStore<State = SequenceState, File = Uint8Array<ArrayBuffer>> i
   }
 
   /**
-   * Stores a copy of a block, only in memory until `settle` is called.
+   * Stores a copy of a block, only in memory until `settle` is called. Replaces the block of the same key.
    * @returns the copy, with quantisation losses if the store quantises; the given state may be disposed of
    */
   keep(about: OwnedKv, state: State): State {
-    return this.#memory.put(about, state);
+    const held = this.#form.hold(state);
+    this.#put(about, held, false);
+    return held.read();
   }
 
   /** Writes blocks that are due to disk, and evicts from memory down to its bound. @throws BenchError `disk` */
   async settle(): Promise<void> {
-    if (this.#timing === 'at-once') for (const block of this.#memory.unwritten) await this.#write(block);
-    for (let block = this.#memory.nextToEvict; block !== undefined; block = this.#memory.nextToEvict) {
+    const unwritten = this.#timing === 'at-once' ? [...this.#blocks].filter(({ onDisk }) => !onDisk) : [];
+    for (const block of unwritten) await this.#write(block);
+    for (let block = this.#blocks.nextToEvict(); block !== undefined; block = this.#blocks.nextToEvict()) {
       if (!block.onDisk) await this.#write(block);
-      this.#memory.evict(block);
+      if (!this.#holds(block)) continue;
+      this.#blocks.evict(block);
+      block.held.moveOut();
     }
   }
 
   /** Deletes a block that turned out unusable from both tiers; counts it as rejected. */
   async reject(userId: string, key: string): Promise<void> {
-    if (!this.#memory.reject(userId, key)) return this.#disk.reject(userId, key);
+    const block = this.#blocks.get(blockId({ userId, key }));
+    if (block !== undefined) this.#remove(block, 'erase');
+    if (block?.isHit !== true) return this.#disk.reject(userId, key);
+    this.#hits--;
     this.#disk.countRejected();
     await this.#disk.discard(userId, key);
   }
@@ -137,11 +187,11 @@ export class BlockStore<State = SequenceState, File = Uint8Array<ArrayBuffer>> i
   /** Deletes the user's blocks and checkpoints that contain the memory from both tiers. @returns their number */
   async forgetMemory(userId: string, memoryId: string): Promise<number> {
     this.#forgotten++;
-    const inMemoryAlone = this.#memory.forget(userId, memoryId);
+    const inMemoryAlone = this.#forget(userId, memoryId).filter(({ onDisk }) => !onDisk).length;
     const count = await this.#disk.forgetMemory(userId, memoryId);
     // Once more, for blocks that were loaded from disk in the meantime.
     this.#forgotten++;
-    this.#memory.forget(userId, memoryId);
+    this.#forget(userId, memoryId);
     return inMemoryAlone + count;
   }
 
@@ -155,19 +205,44 @@ export class BlockStore<State = SequenceState, File = Uint8Array<ArrayBuffer>> i
   /** Frees the memory; blocks on disk stay. */
   [Symbol.dispose](): void {
     this.#forgotten++;
-    this.#memory.clear();
+    for (const block of this.#blocks) this.#remove(block, 'erase');
     this.rotated.clear();
   }
 
   /** Counts of both tiers since the store was opened. */
   stats(): BlockStoreStats {
-    const memory = { ...this.#memory.stats(), rotatedBytes: this.rotated.sizeBytes };
+    const memory = { hits: this.#hits, ...this.#blocks.stats(), rotatedBytes: this.rotated.sizeBytes };
     return { memory, disk: this.#disk.stats() };
   }
 
+  #put(about: OwnedKv, held: HeldBlock<State, File>, onDisk: boolean): void {
+    const id = blockId(about);
+    const before = this.#blocks.get(id);
+    if (before !== undefined) this.#remove(before, 'moveOut');
+    const block = { ...about, id, held, sizeBytes: held.sizeBytes, onDisk, isHit: false, usedAt: 0 };
+    this.#blocks.use(block);
+    this.#blocks.add(block);
+  }
+
+  /** Erases the user's blocks in memory that contain the memory, and returns them. */
+  #forget(userId: string, memoryId: string): MemoryBlock<State, File>[] {
+    const affected = [...this.#blocks].filter((block) => block.userId === userId && block.memoryIds.includes(memoryId));
+    for (const block of affected) this.#remove(block, 'erase');
+    return affected;
+  }
+
+  #remove(block: MemoryBlock<State, File>, how: 'moveOut' | 'erase'): void {
+    this.#blocks.delete(block.id);
+    block.held[how]();
+  }
+
+  /** False if the block was deleted or replaced since. */
+  #holds(block: MemoryBlock<State, File>): boolean {
+    return this.#blocks.get(block.id) === block;
+  }
+
   async #write(block: MemoryBlock<State, File>): Promise<void> {
-    // It may have been deleted since.
-    if (!this.#memory.holds(block)) return;
+    if (!this.#holds(block)) return;
     // Set before the write, so that a deletion during the write counts the block once, as one on disk.
     block.onDisk = true;
     try {
@@ -177,6 +252,10 @@ export class BlockStore<State = SequenceState, File = Uint8Array<ArrayBuffer>> i
       throw error;
     }
   }
+}
+
+export function blockId({ userId, key }: Pick<OwnedKv, 'userId' | 'key'>): string {
+  return JSON.stringify([userId, key]);
 }
 
 /** Bytes of the blocks, and of their rotated keys, in a memory tier. */
@@ -199,8 +278,8 @@ export function openBlockStore(
   // A quantised block is dequantised for each turn, so that its rotated keys are never found again.
   const share = type === 'f16' ? shareMemory(memoryBytes) : { blocks: memoryBytes, rotated: 0 };
   const rotated = new RotatedKeyCache(share.rotated);
-  const memory = new BlockMemoryTier(share.blocks, type === 'f16' ? arenaBlocks(rotated) : quantisedBlocks(type));
-  return new BlockStore<SequenceState, Uint8Array<ArrayBuffer>>(disk, memory, timing, rotated);
+  const form = type === 'f16' ? arenaBlocks(rotated) : quantisedBlocks(type);
+  return new BlockStore<SequenceState, Bytes>(disk, form, { maxBytes: share.blocks, timing, rotated });
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,5 +1,4 @@
 import { lastExactCut } from '../../engine/engine-capabilities.ts';
-import { BlockMemoryTier } from '../../kv/block-memory-tier.ts';
 import { BlockStore, shareMemory } from '../../kv/block-store.ts';
 import { PrefixTree, type PromptPath } from '../../kv/prefix-tree.ts';
 import { RetrievalCounts } from '../retrieval-counts.ts';
@@ -185,8 +184,12 @@ abstract class StoredKvArm implements SimulatedArm {
   constructor(machine: SimulatedMachine) {
     this.machine = machine;
     this.#disk = new SimulatedDisk(machine.diskBytes, machine.policy);
-    const memory = new BlockMemoryTier(shareMemory(machine.memoryBytes).blocks, simulatedBlocks, machine.policy);
-    this.store = new BlockStore(this.#disk, memory, 'when-evicted');
+    const { blocks: maxBytes } = shareMemory(machine.memoryBytes);
+    this.store = new BlockStore(this.#disk, simulatedBlocks, {
+      maxBytes,
+      policy: machine.policy,
+      timing: 'when-evicted',
+    });
   }
 
   abstract answer(prompt: PromptShape): Promise<TurnAccess>;

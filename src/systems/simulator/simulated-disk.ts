@@ -1,5 +1,4 @@
-import type { BlockDisk } from '../../kv/block-store.ts';
-import { blockId, type BlockForm, type HeldBlock } from '../../kv/block-memory-tier.ts';
+import { type BlockDisk, type BlockForm, blockId, type HeldBlock } from '../../kv/block-store.ts';
 import { BoundedEntries, type EvictionPolicy, type SizedEntry } from '../../kv/eviction-queue.ts';
 import type { KvStoreStats } from '../../kv/kv-disk-store.ts';
 import type { OwnedKv } from '../../kv/kv-key.ts';
