@@ -1,3 +1,4 @@
+import { memoize } from '../base/memoize.ts';
 import type { EngineSession } from '../engine/engine-session.ts';
 import { meterDifference } from '../engine/token-meter.ts';
 import type { MemorySearchResult } from '../retrieval/retriever.ts';
@@ -28,14 +29,8 @@ export interface SingleSessionParts extends Omit<TurnParts, 'retrievals'>, Pick<
   readonly config: SystemStats['config'];
 }
 
-const sessionQueues = new WeakMap<EngineSession, TurnQueue>();
-
 /** The queue of a session, shared by all systems that use the session: only one may work in it at a time. */
-function sessionQueue(session: EngineSession): TurnQueue {
-  const queue = sessionQueues.get(session) ?? new TurnQueue([undefined]);
-  sessionQueues.set(session, queue);
-  return queue;
-}
+const sessionQueue = memoize<EngineSession, TurnQueue>(() => new TurnQueue([undefined]));
 
 /** A system with one session, opened when first needed. Turns and changes of memories and KV run one at a time. */
 export class SingleSessionSystem implements BenchSystem {

@@ -10,7 +10,7 @@ import { KvStore } from '../../../kv/kv-disk-store.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { joinAndRecompute } from '../../../systems/prefill/join-and-recompute.ts';
-import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/prefix-cell-storage.ts';
+import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/exact-prefix-prefill.ts';
 import { parseEviction, seesQuestion } from '../../../kv/eviction-rule-and-share.ts';
 import type { PrefillRecord } from '../../../store/records/prefill-record.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
