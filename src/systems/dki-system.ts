@@ -69,7 +69,7 @@ export class DKISystem extends SingleSessionSystem {
       // Memories at shared positions may take more cells than the window has positions.
       fillsCells: prefill !== 'prefix' && prefill.positions === 'parallel' && rules.memoryShare === 1,
       openStrategy: ({ engine }) => openStrategy(engine, parts),
-      ...(gating === null ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
+      ...(gating === undefined ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
       storesKv: true,
       injectionMode: `dki-${preferencesOnly ? 'hybrid' : modeName(parts)}`,
       action: 'dki_generate',
@@ -78,12 +78,12 @@ export class DKISystem extends SingleSessionSystem {
         topK,
         threshold,
         prefill: prefillName(prefill),
-        evict: evict === null ? null : evictionName(evict),
+        evict: evict === undefined ? null : evictionName(evict),
         ...(repair === undefined ? {} : { repair }),
         keptAs,
         alpha,
         ahead,
-        gating,
+        gating: gating ?? null,
         hybrid: preferencesOnly,
       },
     });
@@ -92,29 +92,21 @@ export class DKISystem extends SingleSessionSystem {
 
 const defaults = {
   prefill: 'prefix',
-  evict: null,
   keptAs: 'f16',
   retrieves: 'retrieved',
   keepsSession: false,
   ahead: false,
   alpha: 1,
-  gating: null,
   preferencesOnly: false,
   kv: kvOperations,
 } as const;
 
 /** The parts with defaults filled in. */
-type Settings = Required<
-  Omit<DKISystemParts, 'evict' | 'repair' | 'gating' | 'retrievals' | 'computeBlock' | 'externalKv'>
-> &
-  Pick<DKISystemParts, 'computeBlock' | 'repair'> & {
-    readonly evict: Eviction | null;
-    readonly gating: DKISystemParts['gating'] | null;
-  };
+type Settings = DKISystemParts & Required<Pick<DKISystemParts, keyof typeof defaults>>;
 
 /** @throws BenchError `bad-option` if a recipe recomputes tokens and blocks evict some */
 function requireWholeBlocks({ prefill, evict }: Pick<Settings, 'prefill' | 'evict'>): void {
-  if (evict === null || prefill === 'prefix' || prefill.recompute === null) return;
+  if (evict === undefined || prefill === 'prefix' || prefill.recompute === null) return;
   const hint = 'use eviction without recomputation, or recomputation without eviction';
   const message = `${recipeName(prefill)} recomputes tokens, which evicted blocks do not allow`;
   throw new BenchError('bad-option', message, hint);
@@ -122,7 +114,7 @@ function requireWholeBlocks({ prefill, evict }: Pick<Settings, 'prefill' | 'evic
 
 /** @throws BenchError `bad-option` if a rule that needs the question would evict without one, or after other cells */
 function requireQuestion({ prefill, evict, ahead }: Pick<Settings, 'prefill' | 'evict' | 'ahead'>): void {
-  if (evict === null || !seesQuestion(evict)) return;
+  if (evict === undefined || !seesQuestion(evict)) return;
   if (!ahead && (prefill === 'prefix' || makingOf(prefill) === undefined)) return;
   const message = `${evictionName(evict)} needs a question, and blocks that attend to the header`;
   throw new BenchError('bad-option', message, 'use another rule, or blocks that are computed by default in their turn');
@@ -134,7 +126,7 @@ function prefillName(prefill: Settings['prefill']): string {
 
 function modeName({ prefill, evict }: Pick<Settings, 'prefill' | 'evict'>): string {
   const name = prefillName(prefill);
-  if (evict === null) return name;
+  if (evict === undefined) return name;
   return `${prefill === 'prefix' ? '' : `${name}-`}evict-${evictionName(evict)}`;
 }
 
@@ -147,7 +139,7 @@ function injectionRules({ rules, preferencesOnly, prefill }: Settings): SystemPa
 }
 
 async function openStrategy(engine: Engine, parts: Settings): Promise<PrefillStrategy> {
-  const { openStore, rules, prefill, evict, keptAs, keepsSession, kv, computeBlock, repair } = parts;
+  const { openStore, rules, prefill, evict = null, keptAs, keepsSession, kv, computeBlock, repair } = parts;
   if (evict !== null) requireGaps(engine);
   const { store, diskTiming } = await openStore(engine);
   const shared = { engine, kv, evict, keptAs, template: `${rules.template ?? 'plain'}/${rules.labels}` };

@@ -104,8 +104,10 @@ export async function gatherBlocks(
   };
   const blocks: GatheredBlock[] = [];
   let builtTokens = whole.origin === 'computed' ? wholeIds.length : 0;
-  for (const [index, line] of wantedBlocks(lines, front, making, evict).entries()) {
-    const block = { ...line, repaired: evicting?.repaired?.has(index) === true, header: cells.header };
+  for (const [index, line] of lines.entries()) {
+    const previous = making.context === 'previous' ? lines[index - 1] : undefined;
+    const repaired = evicting?.repaired?.has(index) === true;
+    const block = { ...lineBlock(line, previous, front), evict, repaired, header: cells.header };
     const gathered = await gatherBlock(context, userId, block, beginBlock);
     blocks.push(gathered);
     if (gathered.origin !== 'computed') continue;
@@ -133,19 +135,12 @@ function isInSession({ origin, chargedMs }: GatheredBlock): boolean {
   return origin === 'computed' && chargedMs === 0;
 }
 
-function wantedBlocks(
-  lines: readonly MemoryLine[],
-  front: readonly TokenId[],
-  { context }: BlockMaking,
-  evict: Eviction | null,
-): Omit<WantedBlock, 'repaired' | 'header'>[] {
-  return lines.map(({ memoryId, tokenIds }, index) => {
-    const previous = context === 'previous' ? lines[index - 1] : undefined;
-    const neighbour = previous?.tokenIds ?? [];
-    const memoryIds = previous === undefined ? [memoryId] : [memoryId, previous.memoryId];
-    const part = `block behind ${front.length + neighbour.length}`;
-    return { part, front, neighbour, tokenIds, memoryIds, evict };
-  });
+/** @param previous the line before it, if the block attends to that */
+function lineBlock(line: MemoryLine, previous: MemoryLine | undefined, front: readonly TokenId[]) {
+  const { memoryId, tokenIds } = line;
+  const neighbour = previous?.tokenIds ?? [];
+  const memoryIds = previous === undefined ? [memoryId] : [memoryId, previous.memoryId];
+  return { part: `block behind ${front.length + neighbour.length}`, front, neighbour, tokenIds, memoryIds };
 }
 
 /**
