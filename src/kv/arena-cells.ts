@@ -67,14 +67,12 @@ export class ArenaCells implements SequenceState {
 
   /** Views, valid until more memory is taken. @throws BenchError `not-found` after `erase` */
   get keys(): readonly Uint8Array[] {
-    if (this.#plain !== undefined) return this.#plain.keys;
-    return memoryAt(this.#requirePlace().keysAt, this.positions.length * keyRowBytes(this.layout));
+    return this.#plain?.keys ?? this.#views('keysAt', keyRowBytes(this.layout));
   }
 
   /** As `keys`. */
   get values(): readonly Uint8Array[] {
-    if (this.#plain !== undefined) return this.#plain.values;
-    return memoryAt(this.#requirePlace().valuesAt, this.positions.length * valueRowBytes(this.layout));
+    return this.#plain?.values ?? this.#views('valuesAt', valueRowBytes(this.layout));
   }
 
   [Symbol.dispose](): void {
@@ -104,9 +102,9 @@ export class ArenaCells implements SequenceState {
     this.#place = undefined;
   }
 
-  #requirePlace(): ArenaPlace {
-    if (this.#place !== undefined) return this.#place;
-    throw deletedDuringTurn();
+  #views(what: keyof ArenaPlace, rowBytes: number): Uint8Array[] {
+    if (this.#place === undefined) throw deletedDuringTurn();
+    return memoryAt(this.#place[what], this.positions.length * rowBytes);
   }
 }
 

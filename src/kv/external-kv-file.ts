@@ -72,7 +72,7 @@ function parseExternalKv(bytes: Uint8Array, path: string, engine: KvFileEngine):
   const { layout, rotary, gaps, sharedPositions } = requireCells(engine);
   const file = readSafetensors(bytes);
   const metadata = readMetadata(file);
-  requireSameModel(metadata, path, engine);
+  requireSameModel(metadata, path, engine.info, rotary);
   const positions = integers(file, 'positions');
   const tokenIds = integers(file, 'token_ids');
   const cells = positions.length;
@@ -116,21 +116,14 @@ function readMetadata({ metadata }: Safetensors): Metadata {
   throw new Error(`metadata ${path.join('.')}: ${message}`);
 }
 
-function requireSameModel(
-  { model_sha256: sha256, rope_base: base }: Metadata,
-  path: string,
-  { info, capabilities }: KvFileEngine,
-): void {
+function requireSameModel(metadata: Metadata, path: string, info: KvFileEngine['info'], rotary: Rotary): void {
+  const { model_sha256: sha256, rope_base: base } = metadata;
   const own = info.modelSha256;
   if (sha256 !== own) {
     const message = `${path}: KV of another model: sha-256 ${sha256.slice(0, 12)}…, and ${info.model.name} has ${own?.slice(0, 12) ?? 'none'}…`;
-    throw new BenchError(
-      'bad-model',
-      message,
-      'choose the model that the file was made with, or make a file for this one',
-    );
+    const hint = 'choose the model that the file was made with, or make a file for this one';
+    throw new BenchError('bad-model', message, hint);
   }
-  const { rotary } = requireCells({ capabilities });
   if (Math.abs(base / rotary.base - 1) > BASE_TOLERANCE) {
     const message = `${path}: keys for RoPE base ${base}, and ${info.model.name} has ${rotary.base}`;
     throw new BenchError('bad-model', message, 'make the file with the RoPE of the model, without context extension');
@@ -264,11 +257,10 @@ export function writeExternalKv(state: SequenceState, engine: KvFileEngine): Uin
       : permuted(numbers, [cells, heads, headDimension], [headDimension, headStep, 1]);
     return { type, shape: [heads, cells, headDimension], bytes: encode(placed, type, 'KV') };
   };
-  const list = (numbers: Int32Array): Tensor => ({
-    type: 'I32',
-    shape: [cells],
-    bytes: new Uint8Array(Int32Array.from(numbers).buffer),
-  });
+  const list = (numbers: Int32Array): Tensor => {
+    const { buffer } = numbers.slice();
+    return { type: 'I32', shape: [cells], bytes: new Uint8Array(buffer) };
+  };
   return writeSafetensors({
     metadata: {
       format: FORMAT,

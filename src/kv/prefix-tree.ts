@@ -192,11 +192,9 @@ export class PrefixTree<Kv> {
   }
 }
 
-const SHARED = 'shared';
-
 /** The name of the branch that a prompt takes after its first `at` tokens. */
 function branchAt({ tokenIds, sharedTokens, scope }: PromptPath, at: number): string {
-  return `${tokenIds[at]} ${at < sharedTokens ? SHARED : `of ${scope}`}`;
+  return `${tokenIds[at]} ${at < sharedTokens ? 'shared' : `of ${scope}`}`;
 }
 
 function sameKind(branch: string, token: TokenId): string {

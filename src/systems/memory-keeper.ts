@@ -54,8 +54,7 @@ export class MemoryKeeper {
     for (const { metadata } of entries) requireUser(userId, metadata);
     const vectors = await embeddings.embedMany(entries.map(({ content }) => content));
     const memories = database.transaction(() => {
-      const owner = { ...(userId === undefined ? {} : { userId }), ...(runId === undefined ? {} : { runId }) };
-      this.#sessions.getOrCreate(sessionId, owner);
+      this.#sessions.getOrCreate(sessionId, { userId, runId });
       return entries.map(({ memoryId, content, metadata }, index) => {
         const memory = { content, embedding: vectors[index]!, metadata: dated(metadata ?? {}, Date.now()), userId };
         return { ...memory, memoryId: this.#store({ ...memory, id: memoryId, sessionId }) };

@@ -194,21 +194,17 @@ function freeTokens({ segments, budget }: Content): number {
 function forced(parts: PromptParts, planned: Content, { tokenizer, form }: PromptWriter): Content {
   const { budget, memories, messages } = planned;
   const segments = tokenizer.tokenize(form.forced(parts.query, parts.answerPrefix ?? ''));
-  const tokens = countTokens(segments);
+  const fixedTokens = countTokens(segments);
   const most = budget.windowTokens - budget.reserveTokens;
-  if (tokens > most) {
+  if (fixedTokens > most) {
     throw new BenchError(
       'context-overflow',
-      `the query alone takes ${tokens} tokens, but the window of ${budget.windowTokens} leaves only ${most} for the prompt`,
+      `the query alone takes ${fixedTokens} tokens, but the window of ${budget.windowTokens} leaves only ${most} for the prompt`,
       'shorten the query, lower --reserve, or choose a model with a larger window',
     );
   }
-  const drop = (part: DroppedPart['part'], id: string, tokensOfPart: number | null = null): DroppedPart => ({
-    part,
-    id,
-    tokens: tokensOfPart,
-    rule: 'forced-truncation',
-  });
+  const rule = 'forced-truncation' as const;
+  const drop = (part: DroppedPart['part'], id: string, tokens: number | null = null) => ({ part, id, tokens, rule });
   const { systemPrompt } = parts;
   const warning = `forced truncation: ${countTokens(planned.segments)} tokens > ${most}; kept the query alone, without system prompt, memories and history`;
   return {
@@ -217,7 +213,7 @@ function forced(parts: PromptParts, planned: Content, { tokenizer, form }: Promp
     messages: [],
     budget: {
       ...budget,
-      fixedTokens: tokens,
+      fixedTokens,
       memoryTokens: 0,
       historyTokens: 0,
       sharedTokens: 0,
