@@ -6,7 +6,6 @@ import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { AnswerRecord, RetrievalRecord, Timings, TokenCounts, TurnAccount } from '../store/records/turn-record.ts';
 import type { AnswerOpening } from './prompt/answer-scoring-positions.ts';
-import type { MemoryText } from './prompt/precomputed-lines.ts';
 
 /**
  * A system that answers its users with the help of memories. Calls may be concurrent: if no session is free, turns wait in
@@ -59,6 +58,11 @@ export interface BenchSystem extends MemorySystem, AsyncDisposable {
 
 /** What the prompts of later turns will contain, so that precomputed KV fits them. */
 export type PrepareOptions = CallOptions & Pick<ChatRequest, 'systemPrompt' | 'language'>;
+
+export interface MemoryText {
+  readonly memoryId: string;
+  readonly content: string;
+}
 
 /** Owner, id and metadata of a new memory. */
 export interface AddMemoryOptions {

@@ -8,15 +8,16 @@ import type {
   BenchSystem,
   ChatRequest,
   ChatResponse,
+  MemoryText,
   PrepareOptions,
   SearchOptions,
   SystemStats,
 } from './memory-system.ts';
 import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
 import { openPromptForm } from './prompt/chat-form.ts';
-import { type MemoryText, precomputedLines } from './prompt/precomputed-lines.ts';
+import { memorySegment } from './prompt/memory-lines.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import { turnTexts } from './prompt/build-prompt.ts';
+import { type MemoryLines, turnTexts } from './prompt/build-prompt.ts';
 import { RetrievalCounts } from './retrieval-counts.ts';
 import { TurnQueue } from './turn-queue.ts';
 
@@ -177,20 +178,11 @@ export class SingleSessionSystem implements BenchSystem {
     const key = ({ memoryId, content }: MemoryText): string => JSON.stringify([userId, memoryId, content]);
     const added = memories.filter((memory) => !this.#prepared.has(key(memory)));
     if (added.length === 0) return;
-    const { engine, session, form, strategy } = await this.#open();
+    const opened = await this.#open();
+    const { session, strategy } = opened;
     if (strategy.prepare === undefined) return;
-    const { rules, topK } = this.#parts;
     const { signal } = options;
-    // The query only serves to detect the language.
-    const request = { query: added[0]!.content, ...options };
-    const prompts = {
-      form,
-      ...turnTexts(request, rules),
-      labels: rules.labels,
-      places: topK,
-      windowTokens: engine.info.contextTokens,
-    };
-    const lines = await precomputedLines(added, prompts, new PromptTokenizer(engine));
+    const lines = await precomputedLines(opened, this.#parts, added, options);
     const compute = async (): Promise<void> => {
       const start = performance.now();
       const before = await session.meter();
@@ -202,4 +194,36 @@ export class SingleSessionSystem implements BenchSystem {
     await sessionQueue(session).run(compute, { signal });
     for (const memory of added) this.#prepared.add(key(memory));
   }
+}
+
+/**
+ * Tokenises every line that a memory may become in later prompts: with numbered labels, one for each of `topK` places. Omits
+ * lines that do not fit the window.
+ */
+function precomputedLines(
+  { engine, form }: OpenTurn,
+  { rules, topK }: Pick<SystemParts, 'rules' | 'topK'>,
+  memories: readonly MemoryText[],
+  options: PrepareOptions,
+): Promise<MemoryLines> {
+  const { labels } = rules;
+  // The query only serves to detect the language.
+  const texts = turnTexts({ query: memories[0]!.content, ...options }, rules);
+  const places = Array.from({ length: labels === 'bullet' ? 1 : topK }, (_, index) => index + 1);
+  const lines = memories.flatMap(({ memoryId, content }) =>
+    places.map((place) => memorySegment(memoryId, content, place, labels)),
+  );
+  const tokenizer = new PromptTokenizer(engine);
+  return tokenizer.settle(() => {
+    const segments = tokenizer.tokenize(form.segments({ ...texts, lines, history: [], query: '', answerPrefix: '' }));
+    const first = segments.findIndex(({ memoryId }) => memoryId !== undefined);
+    const header = segments.slice(0, first).flatMap(({ tokenIds }) => tokenIds);
+    const leftTokens = engine.info.contextTokens - header.length;
+    return {
+      header,
+      lines: segments.flatMap(({ memoryId, tokenIds }) =>
+        memoryId !== undefined && tokenIds.length < leftTokens ? [{ memoryId, tokenIds }] : [],
+      ),
+    };
+  });
 }

@@ -4,12 +4,12 @@ import type {
   BenchSystem,
   ChatRequest,
   ChatResponse,
+  MemoryText,
   PrepareOptions,
   SearchOptions,
   SystemStats,
 } from './memory-system.ts';
 import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
-import type { MemoryText } from './prompt/precomputed-lines.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /** Several systems of one arm, each with its own session; a turn takes the first free one. They share memories and KV. */
