@@ -3,11 +3,12 @@ import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { ArmSettings, ArmTraits, Mark } from '../../store/records/arm-traits.ts';
 import type { BenchSystem } from '../memory-system.ts';
 import { noAnswerPrefix } from '../prompt/prompt-form.ts';
+import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { SystemParts } from '../answer-turn.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { armMark } from './arm-plot-marks.ts';
 import { type ArmName, armSettingsHelp, blockSettingsHelp, parseArmName } from './arm-name.ts';
-import { type BlockSettings, requireSense, splitSettings } from './block-settings.ts';
+import { blockRefusals, type BlockSettings, type Refusal, splitSettings } from './block-settings.ts';
 import { kvArms } from './kv-arms.ts';
 import { textArms } from './text-arms.ts';
 
@@ -108,9 +109,7 @@ export class ArmRegistry {
     const { alpha = defaults.alpha, store: keptAs = 'f16', template } = settings;
     const { blocks, others } = splitSettings(settings);
     const traits = this.#traits(name, found, alpha, blocks);
-    const evictsFromBlocks = traits.evict !== undefined && traits.prefill === 'blocks';
-    requireSense(name, settings, { recipe: definition.joins?.(argument) ?? null, evictsFromBlocks });
-    requireMeaning(name, definition, settings, traits);
+    requireMeaning(found, traits, definition.joins?.(argument) ?? null);
     const needs = definition.requires?.(argument, alpha, blocks) ?? [];
     const arm: Arm = {
       traits,
@@ -177,13 +176,15 @@ export function ownTraits({ traits }: ArmDefinition, ...given: Parameters<Traits
 
 type TraitsOf = Extract<ArmDefinition['traits'], (...given: never[]) => unknown>;
 
-/** @throws BenchError `bad-option` for a setting that has no meaning for the arm */
-function requireMeaning(name: string, definition: ArmDefinition, settings: ArmSettings, traits: ArmTraits): void {
+/** @throws BenchError `bad-option` for a setting that has no meaning for the arm, or contradicts another */
+function requireMeaning({ definition, parsed }: FoundArm, traits: ArmTraits, recipe: JoinRecipe | null): void {
+  const { settings } = parsed;
   const { name: arm, readsSummary = false } = definition;
   const { alpha, store, order, placement, share } = settings;
   const { external, injects } = traits;
   const ordersByRule = readsSummary || !['retrieved', 'donor'].includes(traits.retrieves);
-  const refusals: readonly (readonly [boolean, string, string])[] = [
+  const refusals: readonly Refusal[] = [
+    ...blockRefusals(settings, recipe, traits),
     [
       external === true && (alpha ?? store) !== undefined,
       `${arm} injects KV as it is in the files`,
@@ -208,7 +209,7 @@ function requireMeaning(name: string, definition: ArmDefinition, settings: ArmSe
     ],
   ];
   const [, why, hint] = refusals.find(([isRefused]) => isRefused) ?? [];
-  if (why !== undefined) throw new BenchError('bad-option', `--arms ${name}: ${why}`, hint!);
+  if (why !== undefined) throw new BenchError('bad-option', `--arms ${traits.name}: ${why}`, hint!);
 }
 
 /** The arm that all others are compared with. */

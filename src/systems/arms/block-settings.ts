@@ -1,5 +1,4 @@
-import { BenchError } from '../../base/bench-error.ts';
-import type { ArmSettings } from '../../store/records/arm-traits.ts';
+import type { ArmSettings, ArmTraits } from '../../store/records/arm-traits.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { TokenSelection } from '../prefill/select-tokens-to-recompute.ts';
@@ -39,75 +38,63 @@ function takesRuns(
   return recompute !== null && recompute.by !== 'link' && recompute.by !== 'ranked';
 }
 
-interface Setting {
-  readonly settings: ArmSettings;
-  /** The arm's recipe without settings. */
-  readonly recipe: JoinRecipe;
-  /** True if, with settings, all blocks start at the same position. */
-  readonly parallel: boolean;
-}
+/** Whether settings are refused, why, and what to do instead. */
+export type Refusal = readonly [isRefused: boolean, why: string, hint: string];
 
-interface Conflict {
-  readonly when: (given: Setting) => boolean;
-  readonly why: string;
-  readonly hint: string;
-}
-
-const conflicts: readonly Conflict[] = [
-  {
-    when: ({ settings, recipe }) => recipe.positions === 'parallel' && settings.positions === 'contiguous',
-    why: 'this arm with contiguous positions is dki-blocks',
-    hint: 'use dki-blocks',
-  },
-  {
-    when: ({ settings, parallel }) => settings.temperature !== undefined && !parallel,
-    why: '@temperature is for blocks that share positions',
-    hint: 'add @positions=parallel, or use dki-parallel',
-  },
-  {
-    when: ({ recipe, parallel }) => parallel && recipe.recompute !== null,
-    why: 'recomputed tokens attend to the blocks before them, and parallel blocks have no blocks before them',
-    hint: 'use dki-blocks@positions=parallel',
-  },
-  {
-    when: ({ settings: { context, sink }, recipe }) =>
-      (context === 'none' || sink !== undefined) && recipe.recompute !== null,
-    why: 'the first block is never recomputed, so it must be computed right after the header and nothing else',
-    hint: 'use @context=previous, or set it on dki-blocks',
-  },
-  {
-    when: ({ settings: { sink, budget } }) => sink?.endsWith(':kept') === true && budget === 'all',
-    why: ':kept stores sink tokens in extra cells, and @budget=all gives all cells to memories',
-    hint: 'drop @budget=all, or :kept',
-  },
-  {
-    when: ({ settings: { context, built } }) => context === 'previous' && built === 'ahead',
-    why: 'a block that is computed when its memory is added has no previous memory to attend to',
-    hint: 'drop @built=ahead, or @context=previous',
-  },
-  {
-    when: ({ settings, recipe }) => settings.run !== undefined && !takesRuns(recipe.recompute),
-    why: '@run is for arms that recompute a share of the tokens, chosen one by one',
-    hint: 'set it on such an arm, for example dki-first, dki-random or dki-cacheblend',
-  },
-];
-
-interface JoiningArm {
-  /** Without settings; null if the arm joins no whole blocks. */
-  readonly recipe: JoinRecipe | null;
-  readonly evictsFromBlocks: boolean;
-}
-
-/** @throws BenchError `bad-option` for a contradiction */
-export function requireSense(name: string, settings: ArmSettings, { recipe, evictsFromBlocks }: JoiningArm): void {
-  const refusal = (why: string, hint: string) => new BenchError('bad-option', `--arms ${name}: ${why}`, hint);
-  if (settings.repair !== undefined && !evictsFromBlocks) {
-    throw refusal('@repair is for arms that evict tokens of blocks', 'set it on dki-blocks-evict-RULE:R');
-  }
+/** @param recipe without settings; null if the arm joins no whole blocks */
+export function blockRefusals(settings: ArmSettings, recipe: JoinRecipe | null, traits: ArmTraits): Refusal[] {
+  const evictsFromBlocks = traits.evict !== undefined && traits.prefill === 'blocks';
   const [first] = blockSettings.filter((setting) => setting !== 'repair' && settings[setting] !== undefined);
-  if (first === undefined) return;
-  if (recipe === null) throw refusal(`@${first} is for arms that join whole blocks`, 'set it on dki-blocks');
-  const parallel = recipeWith(recipe, settings).positions === 'parallel';
-  const conflict = conflicts.find(({ when }) => when({ settings, recipe, parallel }));
-  if (conflict !== undefined) throw refusal(conflict.why, conflict.hint);
+  return [
+    [
+      settings.repair !== undefined && !evictsFromBlocks,
+      '@repair is for arms that evict tokens of blocks',
+      'set it on dki-blocks-evict-RULE:R',
+    ],
+    [first !== undefined && recipe === null, `@${first} is for arms that join whole blocks`, 'set it on dki-blocks'],
+    ...(first === undefined || recipe === null ? [] : conflicts(settings, recipe)),
+  ];
+}
+
+function conflicts(settings: ArmSettings, recipe: JoinRecipe): Refusal[] {
+  const { context, sink, positions, temperature, run, built, budget } = settings;
+  const { recompute } = recipe;
+  const isParallel = (positions ?? recipe.positions) === 'parallel';
+  return [
+    [
+      recipe.positions === 'parallel' && positions === 'contiguous',
+      'this arm with contiguous positions is dki-blocks',
+      'use dki-blocks',
+    ],
+    [
+      temperature !== undefined && !isParallel,
+      '@temperature is for blocks that share positions',
+      'add @positions=parallel, or use dki-parallel',
+    ],
+    [
+      isParallel && recompute !== null,
+      'recomputed tokens attend to the blocks before them, and parallel blocks have no blocks before them',
+      'use dki-blocks@positions=parallel',
+    ],
+    [
+      (context === 'none' || sink !== undefined) && recompute !== null,
+      'the first block is never recomputed, so it must be computed right after the header and nothing else',
+      'use @context=previous, or set it on dki-blocks',
+    ],
+    [
+      sink?.endsWith(':kept') === true && budget === 'all',
+      ':kept stores sink tokens in extra cells, and @budget=all gives all cells to memories',
+      'drop @budget=all, or :kept',
+    ],
+    [
+      context === 'previous' && built === 'ahead',
+      'a block that is computed when its memory is added has no previous memory to attend to',
+      'drop @built=ahead, or @context=previous',
+    ],
+    [
+      run !== undefined && !takesRuns(recompute),
+      '@run is for arms that recompute a share of the tokens, chosen one by one',
+      'set it on such an arm, for example dki-first, dki-random or dki-cacheblend',
+    ],
+  ];
 }
