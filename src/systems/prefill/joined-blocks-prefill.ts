@@ -50,11 +50,7 @@ export class JoinedBlocksPrefill implements PrefillStrategy {
     const context = { ...this.#context(turn), evicting: { rest: parts, repaired } };
     const gathered = await gatherBlocks(context, userId, parts, recipe);
     const start = performance.now();
-    const blocks = gathered.blocks.map(({ state, start: builtAt }, index) => ({
-      state,
-      start: builtAt,
-      rank: ranks[index]!,
-    }));
+    const blocks = gathered.blocks.map((block, index) => ({ ...block, rank: ranks[index]! }));
     const { header, sink } = gathered;
     const unplaced = { header: header.state, sink, blocks, alpha, rest: parts, rotated: store.rotated };
     using placed = await joinAndRecompute(recipe, context, unplaced);
