@@ -21,7 +21,6 @@ import {
   type StoredTokens,
   tokensByPosition,
 } from './verify-kv-tokens.ts';
-import { evictTokens } from './evict-tokens.ts';
 import {
   type KvParts,
   prefillAsText,
@@ -29,7 +28,7 @@ import {
   type PrefillStrategy,
   type TurnContext,
 } from './prefill-strategy.ts';
-import type { PromptSuffix } from './question-attention.ts';
+import { evictTokens, type PromptSuffix } from './question-attention.ts';
 
 /** Header and memories as one token sequence, and the key of its KV. */
 interface ExactPrefix extends StoredTokens {
