@@ -1,7 +1,6 @@
-import { closeSync, openSync } from 'node:fs';
 import { readNumbers } from '../../base/float16.ts';
 import { innerProduct, norm } from '../../base/inner-product.ts';
-import { type GgufFile, type GgufTensorInfo, readBytes } from './gguf-file.ts';
+import { type GgufFile, type GgufTensorInfo, readFileBytes } from './gguf-file.ts';
 import { bytesOfNumbers } from './tensor-types.ts';
 
 const ROWS = 5;
@@ -37,16 +36,11 @@ function readRows(path: string, { type, fileOffset }: GgufTensorInfo, columns: n
   const decode = DECODE[type];
   if (rowBytes === undefined || decode === undefined) return undefined;
   const blockBytes = bytesOfNumbers(type, decode.blockNumbers)!;
-  const file = openSync(path, 'r');
-  try {
-    return rows.flatMap((row) => {
-      const bytes = readBytes(file, fileOffset + row * rowBytes, rowBytes);
-      const starts = Array.from({ length: bytes.length / blockBytes }, (_, block) => block * blockBytes);
-      return starts.flatMap((start) => decode.read(bytes.subarray(start, start + blockBytes)));
-    });
-  } finally {
-    closeSync(file);
-  }
+  return rows.flatMap((row) => {
+    const bytes = readFileBytes(path, fileOffset + row * rowBytes, rowBytes);
+    const starts = Array.from({ length: bytes.length / blockBytes }, (_, block) => block * blockBytes);
+    return starts.flatMap((start) => decode.read(bytes.subarray(start, start + blockBytes)));
+  });
 }
 
 /** Numbers per block and how to decode a block, by ggml's type id. @see ggml-quants.c of llama.cpp */

@@ -260,8 +260,17 @@ class GgufReader implements Disposable {
   }
 }
 
-/** Reads bytes of an open file; fewer if it ends before. */
-export function readBytes(file: number, position: number, length: number): Buffer {
+/** Reads bytes of a file; fewer if it ends before. */
+export function readFileBytes(path: string, position: number, length: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    return readBytes(file, position, length);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readBytes(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {

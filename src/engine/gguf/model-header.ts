@@ -1,4 +1,3 @@
-import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import type { KnownModel } from '../engine-info.ts';
@@ -9,12 +8,12 @@ import {
   type GgufList,
   type GgufPair,
   modelParts,
-  readBytes,
+  readFileBytes,
   readGgufFile,
   refusal,
 } from './gguf-file.ts';
 import { checkGgufMetadata } from './check-gguf-metadata.ts';
-import { queriesObstacle } from './queries-as-keys.ts';
+import { queriesObstacle } from './write-first-layers.ts';
 import { countNumbers, weightShares } from './tensor-types.ts';
 import { countDuplicateWeights } from './count-duplicate-weights.ts';
 
@@ -28,44 +27,13 @@ const MAX_FREQUENCIES = 2 ** 13;
 const RECURRENT = /^[^.]+\.(ssm|shortconv|wkv|kda|token_shift)[._]/;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
-type OwnFacts = 'name' | 'architecture' | 'trainContextTokens' | 'vocabularySize' | 'stopTokens';
-
-export interface ModelHeader extends Pick<KnownModel, OwnFacts> {
-  /** Not counting an output layer that repeats the token embedding. */
-  readonly parameters: number;
-  readonly weights: ReturnType<typeof weightShares>;
-  readonly layers: number;
-  /** Number of files that the model is split into. */
-  readonly parts: number;
-  /** A metadata key with one number per layer; undefined if there is none. */
-  readonly listByLayer: string | undefined;
-  /** Why queries cannot replace keys (see `withQueries`); undefined if they can. */
-  readonly queriesObstacle: string | undefined;
-  /** Query heads per layer. */
-  readonly heads: number;
-  /** KV heads per layer; undefined if layers differ. */
-  readonly kvHeads: number | undefined;
-  readonly headDimension: number;
-  readonly valueDimension: number;
-  readonly kvNumbersPerToken: number;
-  readonly rotary: Rotary;
-  /** The file's own name, such as `none`, `linear` or `yarn`; `longrope` whenever the file has long-RoPE factors. */
-  readonly ropeScaling: string;
-  readonly positionDimensions: number;
-  /** Window of some or all layers; undefined if all layers have full attention. */
-  readonly slidingWindowTokens: number | undefined;
-  /** Some layers have one state for all tokens (Mamba, short convolutions, linear attention) instead of keys and values. */
-  readonly isRecurrent: boolean;
-  /** Keys and values are stored as compressed vectors (MLA). */
-  readonly isCompressed: boolean;
-  readonly chatTemplate: string | undefined;
-}
+export type ModelHeader = Readonly<ReturnType<typeof readModelHeader>>;
 
 /**
  * Reads the header of a GGUF file, without weights.
  * @throws BenchError `bad-model` if the file is not GGUF, is cut short, lacks a required key, or has an impossible value
  */
-export function readModelHeader(path: string): ModelHeader {
+export function readModelHeader(path: string) {
   const files = modelParts(path).map(readGgufFile);
   const file = { ...files[0]!, tensors: files.flatMap(({ tensors }) => tensors) };
   const { metadata, tensors } = file;
@@ -93,23 +61,32 @@ export function readModelHeader(path: string): ModelHeader {
   return {
     name: textValue(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
+    /** Not counting an output layer that repeats the token embedding. */
     parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), -countDuplicateWeights(files)),
     weights: weightShares(tensors),
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,
     layers,
+    /** Number of files that the model is split into. */
     parts: files.length,
+    /** A metadata key with one number per layer; undefined if there is none. */
     listByLayer: listByLayer(file, architecture, layers),
+    /** Why queries cannot replace keys (see `writeFirstLayers`); undefined if they can. */
     queriesObstacle: queriesObstacle(file, layers),
+    /** Query heads per layer. */
     heads,
+    /** KV heads per layer; undefined if layers differ. */
     kvHeads: numberValue(kvHeadCount),
     headDimension,
     valueDimension,
     kvNumbersPerToken: kvHeads.reduce<number>((sum, one) => sum + Number(one), 0) * (headDimension + valueDimension),
     ...readRope(files, architecture, headDimension, layers),
     positionDimensions: sections?.filter((size) => Number(size) > 0).length ?? 1,
+    /** Window of some or all layers; undefined if all layers have full attention. */
     slidingWindowTokens: window === 0 ? undefined : window,
+    /** Some layers have one state for all tokens (Mamba, short convolutions, linear attention) instead of keys and values. */
     isRecurrent: hasRecurrentLayers(metadata, kvHeads),
+    /** Keys and values are stored as compressed vectors (MLA). */
     isCompressed: pair('attention.kv_lora_rank') !== undefined,
     stopTokens: readStopTokens(metadata, vocabulary.values),
     chatTemplate: textValue(metadata.get('tokenizer.chat_template')),
@@ -139,6 +116,7 @@ function readRope(files: readonly GgufFile[], architecture: string, headDimensio
     factors: readFrequencyFactors(findFileWithTensor(files, 'rope_freqs.weight')),
     ...(architecture === 'gemma3' ? { windowed: windowedRope(layers, numberValue(pair('freq_base_swa'))) } : {}),
   };
+  /** `ropeScaling`: the file's own name, such as `none`, `linear` or `yarn`; `longrope` whenever the file has long-RoPE factors. */
   return { rotary, ropeScaling: scaling ?? (factor === 0 ? 'none' : 'linear') };
 }
 
@@ -165,7 +143,7 @@ function listValues(pair: GgufPair | undefined): GgufList['values'] | undefined 
   return typeof pair?.value === 'object' ? pair.value.values : undefined;
 }
 
-function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['values']): ModelHeader['stopTokens'] {
+function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['values']): KnownModel['stopTokens'] {
   const ids = STOP_TOKENS.map((key) => numberValue(metadata.get(`tokenizer.ggml.${key}`)));
   return [...new Set(ids)].flatMap((id) => {
     const text = id === undefined ? undefined : vocabulary[id];
@@ -182,14 +160,9 @@ function readFrequencyFactors(found: GgufFile | undefined): number[] | null {
   const { path, tensors } = found;
   const tensor = tensors.find(({ name }) => name === 'rope_freqs.weight')!;
   const numbers = Math.min(countNumbers(tensor.dimensions), MAX_FREQUENCIES);
-  const file = openSync(path, 'r');
-  try {
-    const bytes = readBytes(file, tensor.fileOffset, numbers * FLOAT_BYTES);
-    if (bytes.length < numbers * FLOAT_BYTES) throw refusal(path, 'ends inside rope_freqs.weight');
-    return Array.from({ length: numbers }, (_, index) => bytes.readFloatLE(index * FLOAT_BYTES));
-  } finally {
-    closeSync(file);
-  }
+  const bytes = readFileBytes(path, tensor.fileOffset, numbers * FLOAT_BYTES);
+  if (bytes.length < numbers * FLOAT_BYTES) throw refusal(path, 'ends inside rope_freqs.weight');
+  return Array.from({ length: numbers }, (_, index) => bytes.readFloatLE(index * FLOAT_BYTES));
 }
 
 /** Bits per number: blocks have 32 numbers of 8 bits and a scale of 16 bits. */

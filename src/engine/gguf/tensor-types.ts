@@ -27,6 +27,11 @@ const BLOCKS: Readonly<Record<number, readonly [name: string, numbers: number, b
   39: ['MXFP4', 32, 17],
 };
 
+/** ggml's id of a type of `BLOCKS`. */
+export function tensorTypeId(name: string): number {
+  return Number(Object.entries(BLOCKS).find(([, [known]]) => known === name)![0]);
+}
+
 /**
  * Bytes that so many numbers of a type take; undefined for an unknown type, or if they do not fill whole blocks.
  * @see ggml-common.h of llama.cpp, where each block is a struct

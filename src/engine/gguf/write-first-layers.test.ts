@@ -2,10 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
-import { writeFirstLayers } from './write-first-layers.ts';
+import { queriesObstacle, writeFirstLayers } from './write-first-layers.ts';
 import { readGgufFile } from './gguf-file.ts';
 import { readModelHeader } from './model-header.ts';
-import { queriesObstacle } from './queries-as-keys.ts';
 
 const folder = temporaryFolder();
 const first = folder.file('first.gguf');

@@ -7,15 +7,8 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError, didYouMean, unknownOptionError } from '../../../base/bench-error.ts';
 import { diskErrorHint } from '../../../base/disk-error-hint.ts';
-import { bytesOfNumbers } from '../tensor-types.ts';
-import {
-  encodeHeader,
-  type GgufTensor,
-  type GgufTensorType,
-  type GgufValue,
-  TENSOR_TYPE,
-  writeGguf,
-} from './write-gguf.ts';
+import { bytesOfNumbers, tensorTypeId } from '../tensor-types.ts';
+import { encodeHeader, type GgufTensor, type GgufTensorType, type GgufValue, writeGguf } from './write-gguf.ts';
 import { type ModelShape, modelShapes, type ModelShapeName } from './model-shapes.ts';
 import { modelTensors } from './model-tensors.ts';
 
@@ -92,7 +85,7 @@ function withType(shapeName: ModelShapeName, typeName: string | undefined): Mode
   const weights = Object.keys(FILE_TYPE).find((type): type is GgufTensorType => type.toLowerCase() === typeName);
   if (weights === undefined) throw unknownOptionError('unknown type of weights', typeName, known);
   const rows = [shape.embeddingDimension, shape.feedForwardDimension, shape.heads * shape.headDimension];
-  const broken = rows.find((numbers) => bytesOfNumbers(TENSOR_TYPE[weights], numbers) === undefined);
+  const broken = rows.find((numbers) => bytesOfNumbers(tensorTypeId(weights), numbers) === undefined);
   if (broken === undefined) return { ...shape, weights };
   const message = `${shapeName} has rows of ${broken} numbers, not divisible into blocks of ${typeName}`;
   throw new BenchError('bad-option', message, `choose another type, or ${randomModelPrefix}small-llama:${typeName}`);

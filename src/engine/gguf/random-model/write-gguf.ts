@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { bytesOfNumbers, countNumbers } from '../tensor-types.ts';
+import { bytesOfNumbers, countNumbers, tensorTypeId } from '../tensor-types.ts';
 import { encodeGgufHeader, lengthAndText, padding, u32, u64 } from '../gguf-file.ts';
 
 /** A metadata value: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
@@ -11,20 +11,7 @@ export type GgufValue =
   | { readonly texts: readonly string[] }
   | { readonly integers: readonly number[] };
 
-/** GGML's numbers of tensor types. */
-export const TENSOR_TYPE = {
-  F32: 0,
-  F16: 1,
-  Q4_0: 2,
-  Q4_1: 3,
-  Q5_0: 6,
-  Q8_0: 8,
-  Q4_K: 12,
-  Q5_K: 13,
-  Q6_K: 14,
-} as const;
-
-export type GgufTensorType = keyof typeof TENSOR_TYPE;
+export type GgufTensorType = 'F32' | 'F16' | 'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q8_0' | 'Q4_K' | 'Q5_K' | 'Q6_K';
 
 /** A tensor to be generated while it is written. */
 export interface GgufTensor {
@@ -47,7 +34,7 @@ export function encodeHeader(metadata: Readonly<Record<string, GgufValue>>, tens
   const pairs = Object.entries(metadata).flatMap(([key, value]) => [lengthAndText(key), ...typed(value)]);
   return encodeGgufHeader(
     { count: Object.keys(metadata).length, bytes: Buffer.concat(pairs) },
-    tensors.map((tensor) => ({ ...tensor, type: TENSOR_TYPE[tensor.type], sizeBytes: tensorBytes(tensor) })),
+    tensors.map((tensor) => ({ ...tensor, type: tensorTypeId(tensor.type), sizeBytes: tensorBytes(tensor) })),
   );
 }
 
@@ -58,7 +45,7 @@ export async function writeGguf(path: string, header: Uint8Array, tensors: reado
   const chunk = new Uint32Array(CHUNK_BYTES / WORD_BYTES);
   for (const tensor of tensors) {
     const sizeBytes = tensorBytes(tensor);
-    const blockBytes = WORD_BYTES * bytesOfNumbers(TENSOR_TYPE[tensor.type], BLOCK_NUMBERS)!;
+    const blockBytes = WORD_BYTES * bytesOfNumbers(tensorTypeId(tensor.type), BLOCK_NUMBERS)!;
     const chunkBytes = Math.floor(CHUNK_BYTES / blockBytes) * blockBytes;
     for (let written = 0; written < sizeBytes; written += chunkBytes) {
       const words = chunk.subarray(0, Math.min(chunkBytes, sizeBytes - written) / WORD_BYTES);
@@ -70,8 +57,7 @@ export async function writeGguf(path: string, header: Uint8Array, tensors: reado
 }
 
 function tensorBytes({ dimensions, type }: GgufTensor): number {
-  const numbers = countNumbers(dimensions);
-  return bytesOfNumbers(TENSOR_TYPE[type], numbers)!;
+  return bytesOfNumbers(tensorTypeId(type), countNumbers(dimensions))!;
 }
 
 function typed(value: GgufValue): Buffer[] {
