@@ -68,7 +68,7 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     // Before the first await, or a concurrent call would take the same index.
     this.#sessions.set(index, session);
     try {
-      await this.prepare(index, options);
+      await this.prepare?.(index, options);
     } catch (error) {
       this.#sessions.delete(index);
       throw error;
@@ -107,20 +107,15 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     try {
       for (const session of this.#sessions.values()) await session[Symbol.asyncDispose]();
     } finally {
-      await this.release();
+      await this.release?.();
     }
   }
 
   /** Prepares a new session; engines behind HTTP also check that the server still has the same model. */
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- overriding engines use them
-  protected prepare(_sessionIndex: number, _options: CallOptions): Promise<void> {
-    return Promise.resolve();
-  }
+  protected prepare?(sessionIndex: number, options: CallOptions): Promise<void>;
 
   /** Frees the engine's resources, after its sessions are closed. */
-  protected release(): Promise<void> {
-    return Promise.resolve();
-  }
+  protected release?(): Promise<void>;
 
   /** @throws BenchError `no-session` if the engine is closed; the signal's reason if aborted */
   protected requireOpen({ signal }: CallOptions): void {

@@ -34,6 +34,9 @@ export interface GenerateOptions extends CallOptions {
   readonly start: number;
 }
 
+/** A generation whose decoding is timed by `BaseSession`. */
+export type UntimedGeneration = Omit<Generation, 'decodeMs'>;
+
 /** Code shared by all sessions: a queue of calls, checked arguments, the list of cells. */
 export abstract class BaseSession<Parts extends SessionParts = SessionParts> implements EngineSession {
   protected readonly parts: Parts;
@@ -58,7 +61,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     tokens: TokenIds,
     limits: GenerationLimits,
     options: GenerateOptions,
-  ): Promise<Generation>;
+  ): Promise<UntimedGeneration>;
   protected abstract scoreNow(tokens: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore>;
   /** Drops the engine's KV from position `kept` on. The caller then updates the list of cells. */
   protected abstract keepFirst(kept: number): Promise<void>;
@@ -116,7 +119,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
       if (start <= cells.firstPosition) {
         throw new RangeError(`cannot erase from position ${start} on: a session keeps its first cell`);
       }
-      await this.shift({ start, end });
+      await this.shift!({ start, end });
       cells.erase(start, end);
     });
   }
@@ -159,21 +162,17 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     const last = this.reading();
     using _ = this.parts.exchange;
     try {
-      await this.release();
+      await this.release?.();
     } finally {
       this.parts.onClose(last);
     }
   }
 
   /** Frees the session's resources in the engine. */
-  protected release(): Promise<void> {
-    return Promise.resolve();
-  }
+  protected release?(): Promise<void>;
 
-  /** Erases a range in the middle of the engine's KV; later tokens move up. Called only with capability `shift`. */
-  protected shift({ start, end }: TokenRange): Promise<void> {
-    throw new Error(`this session cannot erase ${start} to ${end}, though its engine has shift`);
-  }
+  /** Erases a range in the middle of the engine's KV; later tokens move up. Needed for capability `shift`. */
+  protected shift?(range: TokenRange): Promise<void>;
 
   /** Empties the session. Engines with cache scopes also switch to the scope in the options. */
   // eslint-disable-next-line @typescript-eslint/no-unused-vars -- overriding sessions with cache scopes use them

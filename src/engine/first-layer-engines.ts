@@ -13,22 +13,18 @@ export function firstLayerEngines(
 ) {
   const engines = new Map<string, Promise<Engine>>();
   return {
-    async open(layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
+    async open(layers: number, { queries = false, signal }: FirstLayersOptions = {}): Promise<Engine> {
       if (!Number.isInteger(layers) || layers < 1 || layers > most) {
         throw new RangeError(`${layers} layers, expected 1 to ${most}`);
       }
-      const kind = JSON.stringify([layers, options.queries === true]);
-      const { queries = false, signal } = options;
-      let opening = engines.get(kind);
-      if (opening === undefined) {
-        // Without the signal: other callers may wait for the same engine.
-        opening = openEngine(layers, { queries }).catch((error: unknown) => {
-          engines.delete(kind);
-          throw error;
-        });
-        engines.set(kind, opening);
-      }
-      const engine = await opening;
+      const kind = `${layers} ${queries}`;
+      // Without the signal: other callers may wait for the same engine.
+      const opening = engines.get(kind) ?? openEngine(layers, { queries });
+      engines.set(kind, opening);
+      const engine = await opening.catch((error: unknown) => {
+        engines.delete(kind);
+        throw error;
+      });
       signal?.throwIfAborted();
       return engine;
     },

@@ -11,7 +11,7 @@ async function decoded(text: string, limits: Partial<GenerationLimits> = {}) {
   const written = Buffer.from(text).values();
   const nextToken = async (): Promise<IteratorResult<number, void>> => written.next();
   const onToken = (_: number | null, sofar: string): number => told.push(sofar);
-  const generated = await decodeTokens(nextToken, { maxTokens: 1000, onToken, ...limits }, detokenize, undefined);
+  const generated = await decodeTokens(nextToken, { maxTokens: 1000, onToken, ...limits }, detokenize, { start: 0 });
   return { ...generated, count: generated.tokens.length, told };
 }
 
@@ -106,7 +106,7 @@ test('an abort while the next token is awaited keeps the text so far; other erro
       controller.abort(reason);
       throw error;
     };
-    return decodeTokens(nextToken, { maxTokens: 9 }, detokenize, controller.signal);
+    return decodeTokens(nextToken, { maxTokens: 9 }, detokenize, { signal: controller.signal, start: 0 });
   };
   expect(await failing(reason)).toMatchObject({ text: 'In', stop: 'aborted', tokens: [...Buffer.from('In')] });
   await expect(failing(new Error('broken'))).rejects.toThrow('broken');

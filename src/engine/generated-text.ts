@@ -1,5 +1,6 @@
 import type { TokenId, TokenIds } from './token-id.ts';
 import { sentenceEnd, surelyFirstSentence } from '../base/sentence-boundaries.ts';
+import type { GenerateOptions } from './base-session.ts';
 import type { Generation, GenerationLimits } from './engine-session.ts';
 
 export type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;
@@ -81,36 +82,34 @@ function tokensOfThought(thought: string, tokens: TokenIds, detokenize: (tokens:
   return count === -1 ? tokens.length : count + 1;
 }
 
-type Decoded = Pick<Generation, 'tokens' | 'text' | 'thoughtTokens' | 'stop'> & { readonly firstTokenAt: number };
+type Decoded = Omit<Generation, 'decodeMs' | 'retries'>;
 
 /**
  * Requests tokens one by one until an end token, a stop text, the end of a sentence, the token limit, or an abort.
  * @param nextToken the first call evaluates the prompt, each later call the previous token; done at an end token
- * @returns the tokens, the answer, and the time of the first token on the clock of `performance.now()`
  */
 export async function decodeTokens(
   nextToken: () => Promise<IteratorResult<TokenId, void>>,
   limits: GenerationLimits,
   detokenize: (tokens: TokenIds) => string,
-  signal: AbortSignal | undefined,
+  { signal, start }: GenerateOptions,
 ): Promise<Decoded> {
   const { maxTokens, onToken } = limits;
   const mayEnd = limits.oneSentence === true || (limits.stopTexts ?? []).length > 0;
   const tokens: TokenId[] = [];
   let next = await nextToken();
-  const firstTokenAt = performance.now();
+  const firstTokenMs = performance.now() - start;
   const decoded = (stop: Decoded['stop'], read = generatedText(detokenize(tokens), limits, true)): Decoded => {
     const { text, thought } = read;
-    return { tokens, text, stop, firstTokenAt, thoughtTokens: tokensOfThought(thought, tokens, detokenize) };
+    return { tokens, text, stop, firstTokenMs, thoughtTokens: tokensOfThought(thought, tokens, detokenize) };
   };
   /** The text so far if a stop text or the end of a sentence has ended it. */
   const endedText = (id: TokenId): (GeneratedText & { readonly end: Decoded['stop'] }) | undefined => {
     if (!mayEnd && onToken === undefined) return undefined;
     const soFar = detokenize(tokens);
-    const read = mayEnd ? generatedText(soFar, limits, false) : undefined;
-    const ended = read?.end === undefined ? undefined : { ...read, end: read.end };
-    onToken?.(id, ended?.text ?? stableText(soFar, limits));
-    return ended;
+    const { end, ...read } = generatedText(soFar, limits, false);
+    onToken?.(id, end === undefined ? stableText(soFar, limits) : read.text);
+    return end && { ...read, end };
   };
   /** The next token; undefined if the call was aborted while a server computed it. */
   const nextUnlessAborted = async (): Promise<IteratorResult<TokenId, void> | undefined> => {

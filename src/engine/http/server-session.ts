@@ -1,5 +1,5 @@
-import { BaseSession, type GenerateOptions, type SessionParts } from '../base-session.ts';
-import type { CallOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
+import { BaseSession, type GenerateOptions, type SessionParts, type UntimedGeneration } from '../base-session.ts';
+import type { CallOptions, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import { PLACEHOLDER_TOKEN } from '../llama-state/state-file.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
@@ -11,7 +11,7 @@ export abstract class ServerSession<Parts extends SessionParts> extends BaseSess
     ids: TokenIds,
     limits: GenerationLimits,
     options: GenerateOptions,
-  ): Promise<Generation>;
+  ): Promise<UntimedGeneration>;
   protected abstract sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore>;
 
   /** Runs a call. If it fails, updates session and counts to what the server may have done. */

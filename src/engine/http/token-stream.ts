@@ -1,4 +1,5 @@
-import type { CallOptions, Generation, GenerationLimits, Retry } from '../engine-session.ts';
+import type { GenerateOptions } from '../base-session.ts';
+import type { GenerationLimits } from '../engine-session.ts';
 import { decodeTokens } from '../generated-text.ts';
 import type { ServerErrors } from './server-errors.ts';
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
@@ -36,6 +37,16 @@ export abstract class TokenStream<Event> {
     this.#text += token.content;
     this.#ends.push(this.#text.length);
     return { done: false, value: token.id };
+  }
+
+  /** Reads as many tokens as the limits allow. */
+  decode(limits: GenerationLimits, options: GenerateOptions): ReturnType<typeof decodeTokens> {
+    return decodeTokens(
+      () => this.next(),
+      limits,
+      (tokens) => this.detokenize(tokens),
+      options,
+    );
   }
 
   async finish(): Promise<void> {
@@ -80,22 +91,6 @@ export abstract class TokenStream<Event> {
     if (count > maxTokens)
       throw errors.protocol(`answers with ${count} tokens, more than the requested limit of ${maxTokens}`);
   }
-}
-
-export async function decodeStream(
-  stream: TokenStream<unknown>,
-  limits: GenerationLimits,
-  retries: readonly Retry[],
-  { signal, start }: CallOptions & { readonly start: number },
-): Promise<Generation> {
-  const { firstTokenAt, ...decoded } = await decodeTokens(
-    () => stream.next(),
-    limits,
-    (tokens) => stream.detokenize(tokens),
-    signal,
-  );
-  const decodeMs = performance.now() - firstTokenAt;
-  return { ...decoded, firstTokenMs: firstTokenAt - start, decodeMs, retries };
 }
 
 /** Fills in unknown ids from a second answer, if all known ids are the same in both. */

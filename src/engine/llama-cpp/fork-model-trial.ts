@@ -5,7 +5,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../engine-session.ts';
-import type { LlamaCppOptions } from './llama-cpp-options.ts';
+import type { LlamaCppOptions } from './load-model.ts';
 import type { TrialReport } from './try-model.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { languageModelWithHash } from '../../models/model-registry.ts';

@@ -15,102 +15,96 @@ export function supportedAccelerators(platform: string, arch: string): readonly 
 
 const KEPT_LINES = 20;
 
+/** One backend of each kind for all models: a second would silence the log of both (node-llama-cpp 3.21.1). */
+const started = new Map<GpuName, Promise<LlamaBackend>>();
+
 /** llama.cpp in this process, and its log, because its exceptions do not tell what went wrong. */
-export class LlamaBackend {
-  /** One instance per backend for all models: a second would silence the log of both (node-llama-cpp 3.21.1). */
-  static readonly #shared = new Map<GpuName, Promise<LlamaBackend>>();
+export type LlamaBackend = Awaited<ReturnType<typeof startBackend>>;
 
-  readonly llama: Llama;
-  readonly name: string;
-  readonly #complaints: string[];
+/**
+ * The backend of this process, started from the prebuilt binary at the first call.
+ * @param gpu `auto` takes the first accelerator with a binary and a device, else the CPU
+ * @throws BenchError `not-found` if there is no binary for this machine, or no device
+ */
+export function llamaBackend(gpu: GpuName): Promise<LlamaBackend> {
+  const backend = started.get(gpu) ?? (gpu === 'auto' ? chooseBackend() : startBackend(gpu));
+  started.set(gpu, backend);
+  return backend;
+}
 
-  private constructor(llama: Llama, name: string, complaints: string[]) {
-    this.llama = llama;
-    this.name = name;
-    this.#complaints = complaints;
-  }
-
-  /**
-   * The backend of this process, started from the prebuilt binary at the first call.
-   * @param gpu `auto` takes the first accelerator with a binary and a device, else the CPU
-   * @throws BenchError `not-found` if there is no binary for this machine, or no device
-   */
-  static get(gpu: GpuName): Promise<LlamaBackend> {
-    const started = LlamaBackend.#shared.get(gpu) ?? LlamaBackend.#choose(gpu);
-    LlamaBackend.#shared.set(gpu, started);
-    return started;
-  }
-
-  static async #choose(gpu: GpuName): Promise<LlamaBackend> {
-    if (gpu !== 'auto') return LlamaBackend.#start(gpu);
-    for (const candidate of supportedAccelerators(process.platform, process.arch)) {
-      try {
-        return await LlamaBackend.get(candidate);
-      } catch (error) {
-        if (!(error instanceof BenchError)) throw error;
-      }
-    }
-    return LlamaBackend.get('off');
-  }
-
-  static async #start(gpu: Exclude<GpuName, 'auto'>): Promise<LlamaBackend> {
-    const complaints: string[] = [];
-    const { getLlama, LlamaLogLevel, NoBinaryFoundError } = await import('node-llama-cpp');
-    let llama: Llama;
+async function chooseBackend(): Promise<LlamaBackend> {
+  for (const candidate of supportedAccelerators(process.platform, process.arch)) {
     try {
-      llama = await getLlama({
-        gpu: gpu === 'off' ? false : gpu,
-        build: 'never',
-        skipDownload: true,
-        progressLogs: false,
-        // 0: no shared limit, so each context gets exactly the threads that it requests.
-        maxThreads: 0,
-        logLevel: LlamaLogLevel.error,
-        logger: (_level, message) => {
-          complaints.push(message.trim());
-          complaints.splice(0, complaints.length - KEPT_LINES);
-        },
-      });
-    } catch (cause) {
-      if (gpu !== 'off' && cause instanceof NoBinaryFoundError) throw await missingBinary(gpu, cause);
-      if (!(cause instanceof NoBinaryFoundError)) {
-        const [why] = (cause as Error).message.split('\n');
-        throw new BenchError('not-found', `llama.cpp does not start: ${why}`, 'see npx dki-bench doctor', cause);
-      }
-      throw new BenchError(
-        'not-found',
-        `llama.cpp has no binary for ${process.platform}-${process.arch}`,
-        process.execArgv.includes('--input-type=module')
-          ? 'run the program from a file: node-llama-cpp tries its binary in a process that inherits --input-type=module'
-          : 'install the optional packages of node-llama-cpp: npm ci, without --omit=optional',
-        cause,
-      );
+      return await llamaBackend(candidate);
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error;
     }
-    if (gpu === 'off') return new LlamaBackend(llama, 'cpu', complaints);
-    // node-llama-cpp silently replaces a missing backend by another.
-    if (llama.gpu !== gpu) {
-      await llama.dispose();
-      throw await missingBinary(gpu);
+  }
+  return llamaBackend('off');
+}
+
+async function startBackend(gpu: Exclude<GpuName, 'auto'>) {
+  const complaints: string[] = [];
+  const { getLlama, LlamaLogLevel, NoBinaryFoundError } = await import('node-llama-cpp');
+  let llama: Llama;
+  try {
+    llama = await getLlama({
+      gpu: gpu === 'off' ? false : gpu,
+      build: 'never',
+      skipDownload: true,
+      progressLogs: false,
+      // 0: no shared limit, so each context gets exactly the threads that it requests.
+      maxThreads: 0,
+      logLevel: LlamaLogLevel.error,
+      logger: (_level, message) => {
+        complaints.push(message.trim());
+        complaints.splice(0, complaints.length - KEPT_LINES);
+      },
+    });
+  } catch (cause) {
+    if (gpu !== 'off' && cause instanceof NoBinaryFoundError) throw await missingBinary(gpu, cause);
+    if (!(cause instanceof NoBinaryFoundError)) {
+      const [why] = (cause as Error).message.split('\n');
+      throw new BenchError('not-found', `llama.cpp does not start: ${why}`, 'see npx dki-bench doctor', cause);
     }
-    const names = await llama.getGpuDeviceNames();
-    if (names.length > 0) return new LlamaBackend(llama, gpu, complaints);
+    throw new BenchError(
+      'not-found',
+      `llama.cpp has no binary for ${process.platform}-${process.arch}`,
+      process.execArgv.includes('--input-type=module')
+        ? 'run the program from a file: node-llama-cpp tries its binary in a process that inherits --input-type=module'
+        : 'install the optional packages of node-llama-cpp: npm ci, without --omit=optional',
+      cause,
+    );
+  }
+  if (gpu !== 'off') await requireDevice(llama, gpu);
+  return {
+    llama,
+    name: gpu === 'off' ? 'cpu' : gpu,
+    async devices() {
+      if (gpu === 'off') return { names: [], memoryBytes: 0, freeBytes: 0 };
+      const [names, { total, free }] = await Promise.all([llama.getGpuDeviceNames(), llama.getVramState()]);
+      return { names, memoryBytes: total, freeBytes: free };
+    },
+    /** The first error line since the last call: it names the cause, later lines are consequences. */
+    async takeComplaint(): Promise<string | undefined> {
+      // Log lines arrive from another thread, shortly after the call has failed.
+      await setImmediate();
+      return complaints.splice(0)[0];
+    },
+  };
+}
+
+async function requireDevice(llama: Llama, gpu: AcceleratorName): Promise<void> {
+  // node-llama-cpp silently replaces a missing backend by another.
+  if (llama.gpu !== gpu) {
     await llama.dispose();
-    const hint = `install ${DRIVERS[gpu]}; or compute on the CPU: --gpu off`;
-    throw new BenchError('not-found', `${gpu} finds no device`, hint);
+    throw await missingBinary(gpu);
   }
-
-  async devices() {
-    if (this.name === 'cpu') return { names: [], memoryBytes: 0, freeBytes: 0 };
-    const [names, { total, free }] = await Promise.all([this.llama.getGpuDeviceNames(), this.llama.getVramState()]);
-    return { names, memoryBytes: total, freeBytes: free };
-  }
-
-  /** The first error line since the last call: it names the cause, later lines are consequences. */
-  async takeComplaint(): Promise<string | undefined> {
-    // Log lines arrive from another thread, shortly after the call has failed.
-    await setImmediate();
-    return this.#complaints.splice(0)[0];
-  }
+  const names = await llama.getGpuDeviceNames();
+  if (names.length > 0) return;
+  await llama.dispose();
+  const hint = `install ${DRIVERS[gpu]}; or compute on the CPU: --gpu off`;
+  throw new BenchError('not-found', `${gpu} finds no device`, hint);
 }
 
 const PLATFORMS: Readonly<Record<string, string>> = { win32: 'win', darwin: 'mac' };

@@ -2,12 +2,12 @@ import { randomModelPrefix } from '../../config/bench-config.ts';
 import { type Accelerator, type EngineAdapter, sessionWindow } from '../engine-adapter.ts';
 import { describeModel, readModelHeader } from '../gguf/model-header.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
-import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
+import { type LlamaCppOptions, llamaCppOptions } from './load-model.ts';
 import { checkModelFile, hashModelFile, resolveModelFile } from '../gguf/model-file.ts';
 import { missingCapabilities } from '../gguf/missing-capabilities.ts';
 import { requireModelTrial } from './fork-model-trial.ts';
 import { BenchError } from '../../base/bench-error.ts';
-import { LlamaBackend, supportedAccelerators } from './llama-backend.ts';
+import { llamaBackend, supportedAccelerators } from './llama-backend.ts';
 
 /**
  * llama.cpp in this process, through node-llama-cpp. Reads GGUF files, downloads `hf:` names, makes `random:SHAPE` models.
@@ -49,7 +49,7 @@ async function listAccelerators(): Promise<readonly Accelerator[]> {
   const found: Accelerator[] = [];
   for (const name of supportedAccelerators(process.platform, process.arch)) {
     try {
-      const { names, memoryBytes, freeBytes } = await (await LlamaBackend.get(name)).devices();
+      const { names, memoryBytes, freeBytes } = await (await llamaBackend(name)).devices();
       found.push({ name, devices: names, memoryBytes, freeBytes, obstacle: null });
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;

@@ -75,7 +75,9 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
     const exchange =
       info.stateIdentity === null
         ? null
-        : states.exchange(sequence, parts.cells, {
+        : states.exchange({
+            sequence,
+            cells: parts.cells,
             layout: capabilities.cells?.layout ?? null,
             window: info,
             sequences: capabilities.sessions,

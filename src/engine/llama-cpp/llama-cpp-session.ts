@@ -19,7 +19,8 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
   #decoded = 0;
 
   reading(): TokenMeter {
-    const { evaluated, busyMs } = this.parts.sequence;
+    const { evaluated, counts } = this.parts.sequence;
+    const { busyMs } = counts.reading;
     return { evaluated: evaluated - this.#decoded, reused: this.#reused, decoded: this.#decoded, busyMs };
   }
 
@@ -28,13 +29,13 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     await this.#orAsBefore(() => this.#prefill(chunks, signal));
   }
 
-  protected async generateNow(tokens: TokenIds, limits: GenerationLimits, { signal, start }: GenerateOptions) {
+  protected async generateNow(tokens: TokenIds, limits: GenerationLimits, options: GenerateOptions) {
     const { sequence, detokenize } = this.parts;
     const { temperature = 0, seed = 0 } = limits;
     const chunks = chunkTokens(tokens, this.parts.chunks);
     return this.#orAsBefore(async () => {
       await sequence.mark();
-      await this.#prefill(chunks.slice(0, -1), signal);
+      await this.#prefill(chunks.slice(0, -1), options.signal);
       const sampled = sequence.sample(chunks.at(-1)!, { temperature, seed });
       let calls = 0;
       const nextToken = async (): Promise<IteratorResult<TokenId, void>> => {
@@ -42,15 +43,8 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
         if (calls++ > 0) this.#decoded++;
         return next;
       };
-      const { firstTokenAt, ...decoded } = await decodeTokens(nextToken, limits, detokenize, signal).finally(() =>
-        sampled.end(),
-      );
-      return {
-        ...decoded,
-        firstTokenMs: firstTokenAt - start,
-        decodeMs: performance.now() - firstTokenAt,
-        retries: [],
-      };
+      const decoded = await decodeTokens(nextToken, limits, detokenize, options).finally(() => sampled.end());
+      return { ...decoded, retries: [] };
     });
   }
 

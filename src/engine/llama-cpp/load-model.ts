@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { CustomBatchingPrioritizationStrategy, LlamaModel, Token } from 'node-llama-cpp';
 import { BenchError } from '../../base/bench-error.ts';
+import { gpuNames, onOff } from '../../config/bench-config.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { EngineInfo } from '../engine-info.ts';
@@ -16,13 +18,24 @@ import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { specialTokenError, type TokenIds } from '../token-id.ts';
 import { probeExactPromptCuts } from './probe-exact-prompt-cuts.ts';
 import { probeRestore } from './probe-restore.ts';
-import { LlamaBackend } from './llama-backend.ts';
+import { type LlamaBackend, llamaBackend } from './llama-backend.ts';
 import { NativeSequence } from './native-sequence.ts';
-import type { LlamaCppOptions } from './llama-cpp-options.ts';
 
 const BATCH_TOKENS = 512;
 /** Below this size, several threads spend more time waiting for each other than computing. */
 const ONE_THREAD_BELOW_PARAMETERS = 50e6;
+
+/** Options of the llama-cpp adapter, named as on the command line. */
+export const llamaCppOptions = z.strictObject({
+  /** Accelerator backend. Default: off, which means the CPU. */
+  gpu: z.enum(gpuNames).exactOptional(),
+  /** Layers on the accelerator, counting the output layer; the first layers stay on the CPU. Default: max. */
+  gpuLayers: z.union([z.literal('max'), z.int().nonnegative()]).exactOptional(),
+  /** Also decides the layout: values are stored by cell if on, transposed if off. Default: off. */
+  flashAttention: z.enum(onOff).exactOptional(),
+});
+
+export type LlamaCppOptions = Readonly<z.output<typeof llamaCppOptions>>;
 
 /** A model in memory, with a context for all sessions. */
 export type LoadedModel = Awaited<ReturnType<typeof loadModel>>;
@@ -47,7 +60,7 @@ export async function loadModel(
   const sizeBytes = checkModelFile(modelPath, process.availableMemory());
   const header = readModelHeader(modelPath);
   const { sessions, kvType, threads, window } = completeRequest(request, header);
-  const backend = await LlamaBackend.get(gpu);
+  const backend = await llamaBackend(gpu);
   checkCapacity({ sessions, kvType, threads }, window, header, memoryForKv(backend, sizeBytes));
   // Discards log lines about earlier calls.
   await backend.takeComplaint();

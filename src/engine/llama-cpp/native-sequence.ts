@@ -3,6 +3,7 @@ import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { BenchError } from '../../base/bench-error.ts';
 import type { SavableSequence } from '../llama-state/kv-transfer.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
+import { TokenCounter } from '../token-meter.ts';
 
 export interface Truncation {
   /** As `truncatesUpTo` of the engine's capabilities. */
@@ -14,7 +15,7 @@ export interface Truncation {
 /** A sequence of a llama.cpp context, through node-llama-cpp. Empty after a failed load. */
 export class NativeSequence implements SavableSequence {
   /** Time inside node-llama-cpp: evaluating, sampling, saving and loading, including failed calls. */
-  busyMs = 0;
+  readonly counts = new TokenCounter();
   readonly #context: LlamaContext;
   readonly #takeComplaint: () => Promise<string | undefined>;
   #sequence: LlamaContextSequence;
@@ -49,7 +50,7 @@ export class NativeSequence implements SavableSequence {
 
   async prefill(tokens: TokenIds): Promise<void> {
     this.#shiftsWaiting = false;
-    await this.#timed(() => this.#sequence.evaluateWithoutGeneratingNewTokens(tokens as Token[]));
+    await this.counts.time(() => this.#sequence.evaluateWithoutGeneratingNewTokens(tokens as Token[]));
   }
 
   /** Samples tokens. The first `next()` evaluates `tokens`, each later one the previous token; done at an end token. */
@@ -57,7 +58,7 @@ export class NativeSequence implements SavableSequence {
     this.#shiftsWaiting = false;
     const iterator = this.#sequence.evaluate(tokens as Token[], { ...sampling, topK: 0, topP: 1 });
     return {
-      next: () => this.#timed(() => iterator.next()),
+      next: () => this.counts.time(() => iterator.next()),
       end: async () => {
         await iterator.return();
       },
@@ -73,7 +74,7 @@ export class NativeSequence implements SavableSequence {
     const input = (tokens as readonly Token[]).map((token, index): Token | [Token, typeof listed] =>
       index < first ? token : [token, listed],
     );
-    const output = await this.#timed(() => this.#sequence.controlledEvaluate(input));
+    const output = await this.counts.time(() => this.#sequence.controlledEvaluate(input));
     return output.slice(first).map((item) => item?.next.probabilities ?? new Map());
   }
 
@@ -118,7 +119,7 @@ export class NativeSequence implements SavableSequence {
 
   async save(path: string): Promise<number> {
     await this.#rotateShifted();
-    const { fileSize } = await this.#timed(() => this.#sequence.saveStateToFile(path));
+    const { fileSize } = await this.counts.time(() => this.#sequence.saveStateToFile(path));
     // llama.cpp writes the last bytes when closing the file, and does not check that there was space.
     const written = statSync(path).size;
     if (written !== fileSize) throw new Error(`${written} of ${fileSize} bytes written`);
@@ -131,7 +132,7 @@ export class NativeSequence implements SavableSequence {
     await this.#takeComplaint();
     this.#shiftsWaiting = false;
     try {
-      await this.#timed(() => this.#sequence.loadStateFromFile(path, { acceptRisk: true }));
+      await this.counts.time(() => this.#sequence.loadStateFromFile(path, { acceptRisk: true }));
     } catch (cause) {
       const complaint = await this.#takeComplaint();
       await this.replace();
@@ -171,17 +172,8 @@ export class NativeSequence implements SavableSequence {
     return this.#context.getSequence({ contextShift: { strategy }, checkpoints: { max: 0, interval: false } });
   }
 
-  async #timed<T>(call: () => Promise<T>): Promise<T> {
-    const start = performance.now();
-    try {
-      return await call();
-    } finally {
-      this.busyMs += performance.now() - start;
-    }
-  }
-
   async #erase(start: number, end: number): Promise<void> {
-    await this.#timed(() => this.#sequence.eraseContextTokenRanges([{ start, end }]));
+    await this.counts.time(() => this.#sequence.eraseContextTokenRanges([{ start, end }]));
   }
 
   /** Makes llama.cpp rotate the keys of shifted cells, which it does only at the next evaluation. Saved before, they would be wrong. */

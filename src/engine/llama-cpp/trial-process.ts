@@ -1,5 +1,5 @@
 /** Main module of a child process that tries a model, so that a crash ends that process and not the bench. */
-import type { LlamaCppOptions } from './llama-cpp-options.ts';
+import type { LlamaCppOptions } from './load-model.ts';
 import { tryModel } from './try-model.ts';
 
 const [path = '', options = '{}'] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
-import type { LlamaCppOptions } from './llama-cpp-options.ts';
+import type { LlamaCppOptions } from './load-model.ts';
 
 const CONTEXT_TOKENS = 256;
 const TEXT = 'Hello! 你好 1 2\n';

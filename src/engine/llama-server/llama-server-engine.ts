@@ -77,7 +77,7 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
     const { layout, form, streams } = probed.states;
     const sequence = new SlotKvFiles({ connection: endpoint.connection, slot, cells, folder: endpoint.slotsFolder! });
     const facts = { layout, form, windowed: [], sequences: streams, window: info, stateIdentity: info.stateIdentity! };
-    return states.exchange(sequence, cells, facts);
+    return states.exchange({ sequence, cells, ...facts });
   }
 }
 

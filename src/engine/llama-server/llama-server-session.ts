@@ -1,9 +1,9 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { GenerateOptions, SessionParts } from '../base-session.ts';
-import type { CallOptions, Generation, GenerationLimits, Retry, ScoreOptions } from '../engine-session.ts';
+import type { GenerateOptions, SessionParts, UntimedGeneration } from '../base-session.ts';
+import type { CallOptions, GenerationLimits, Retry, ScoreOptions } from '../engine-session.ts';
 import { FORCING_BIAS, forcedScore, type ScoredModel, type SendForced } from '../http/forced-score.ts';
 import { ServerSession } from '../http/server-session.ts';
-import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
+import { fillUnknown, TokenStream } from '../http/token-stream.ts';
 import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import type { Chunk, Slot } from './slot.ts';
@@ -29,7 +29,7 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
    * llama-server sends no ids for tokens that end within a character. Generates once more to get them, which counts as
    * decoding; they stay unknown if the second answer differs.
    */
-  protected async sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
+  protected async sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions) {
     const { slot } = this.parts;
     const { maxTokens, temperature = 0, seed = 0 } = limits;
     const fields = { n_predict: maxTokens, temperature, seed };
@@ -37,9 +37,9 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
     const { signal } = options;
     const events = slot.generate(ids, this.#held, fields, { signal, onRetry: (retry) => retries.push(retry) });
     const stream = new SlotStream(events, { maxTokens, errors: slot.errors });
-    let generation: Generation;
+    let generation: UntimedGeneration;
     try {
-      generation = await decodeStream(stream, limits, retries, options);
+      generation = { ...(await stream.decode(limits, options)), retries };
       if (generation.stop === 'length') await stream.finish();
     } finally {
       await events.return();

@@ -1,14 +1,13 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
-import { type PromptTokens, sumPromptTokens } from '../../store/records/prompt-token-audit.ts';
 import { type EngineCapabilities, serverCapabilities } from '../engine-capabilities.ts';
 import type { KnownModel } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { controlTokens, describeModel, type ModelHeader, readModelHeader } from '../gguf/model-header.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
 import { scoredModel } from '../http/forced-score.ts';
-import { readPromptCounters } from '../http/prometheus-prompt-counters.ts';
+import { openPromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import { chatTemplate, modelsShape, propsShape, hiddenModelFields } from '../http/model-response-schemas.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
@@ -181,35 +180,26 @@ async function proveReuse(
   options: CallOptions,
 ): Promise<void> {
   const { url, errors } = connection;
-  const answers: { readonly evaluated: number; readonly reused: number }[] = [];
-  const readCounters = async (): Promise<PromptTokens> => {
-    const read = await readPromptCounters(connection, options);
-    if (read === null) throw errors.protocol('has no counter prompt_tokens_total in /metrics');
-    return read;
-  };
-  const before = await readCounters();
+  const ledger = await openPromptTokenLedger(connection, options);
+  const reused: number[] = [];
   for (const prompt of [first, second, first, first]) {
     const body = { prompt, id_slot: 0, n_predict: 0, cache_prompt: true, n_cache_reuse: 0, return_tokens: true };
     const { timings } = await connection.post('/completion', body, completionShape, options);
-    answers.push(promptTokens(timings, prompt));
+    const counts = promptTokens(timings, prompt);
+    ledger.add(counts);
+    reused.push(counts.reused);
   }
-  const counters = sumPromptTokens(await readCounters(), before, -1);
-  const [, , third, fourth] = answers;
-  if (third!.reused !== 0) {
+  const [, , third, fourth] = reused;
+  if (third !== 0) {
     throw new BenchError(
       'bad-option',
-      `${url}: the server has another cache: it reused ${third!.reused} tokens that the slot did not hold`,
+      `${url}: the server has another cache: it reused ${third} tokens that the slot did not hold`,
       'start it with --cache-ram 0',
     );
   }
-  if (fourth!.reused !== first.length - 1) {
-    throw errors.protocol(`reports ${fourth!.reused} reused tokens for a slot that held ${first.length - 1} of them`);
+  if (fourth !== first.length - 1) {
+    throw errors.protocol(`reports ${fourth} reused tokens for a slot that held ${first.length - 1} of them`);
   }
-  for (const count of ['evaluated', 'reused'] as const) {
-    const sum = answers.reduce((total, answer) => total + answer[count], 0);
-    if (counters[count] === null || counters[count] === sum) continue;
-    throw errors.protocol(
-      `reports ${sum} ${count} tokens in answers, but ${counters[count]} in its counters; do others use it?`,
-    );
-  }
+  const audit = await ledger.requireAgreement(options);
+  if (audit === null) throw errors.protocol('has no counter prompt_tokens_total in /metrics');
 }

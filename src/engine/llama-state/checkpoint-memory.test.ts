@@ -38,7 +38,6 @@ describe.runIf(existsSync('/dev/shm'))('copies of checkpoints in memory', () => 
     using states = new CheckpointMemory(5000);
     states.store(checkpointOf('one'), 'file', contentOf(1), header);
     expect(states.find(checkpoint, identity)).toBeUndefined();
-    expect(states.sizeBytes).toBe(0);
     expect(states.find(checkpointOf('one'), 'file')).toBeUndefined();
   });
 
@@ -48,7 +47,6 @@ describe.runIf(existsSync('/dev/shm'))('copies of checkpoints in memory', () => 
     states.find(checkpointOf('one'), 'file')![Symbol.dispose]();
     states.store(checkpointOf('three'), 'file', contentOf(3), header);
     states.store(checkpointOf('large', 3000), 'file', contentOf(4, 3000), header);
-    expect(states.sizeBytes).toBe(2000);
     const found = ['one', 'two', 'three', 'large'].filter((id) => {
       using copy = states.find(checkpointOf(id, id === 'large' ? 3000 : 1000), 'file');
       return copy !== undefined;

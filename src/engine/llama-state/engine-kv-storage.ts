@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { EngineRequest } from '../engine-adapter.ts';
-import type { SessionCells } from '../sequence-state.ts';
 import { CheckpointFolder, CheckpointMemory } from './checkpoint-storage.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
-import { KvTransfer, type SavableSequence, type StateFacts } from './kv-transfer.ts';
+import { KvTransfer, type SessionKv } from './kv-transfer.ts';
 
 /** KV that an engine stores outside its sessions: checkpoints, their copies in memory, temporary files. */
 export class EngineKvStorage implements Disposable {
@@ -21,10 +20,9 @@ export class EngineKvStorage implements Disposable {
     this.#memory = verifiedBytes === null ? null : new CheckpointMemory(verifiedBytes);
   }
 
-  exchange(sequence: SavableSequence, cells: SessionCells, facts: StateFacts): KvTransfer {
+  exchange(session: SessionKv): KvTransfer {
     const scratchPath = join(this.folder.path, `session-${this.#opened++}.state`);
-    const storage = { checkpoints: this.#checkpoints, memory: this.#memory, scratchPath };
-    return new KvTransfer(sequence, cells, facts, storage);
+    return new KvTransfer({ ...session, checkpoints: this.#checkpoints, memory: this.#memory, scratchPath });
   }
 
   remove(id: string): void {

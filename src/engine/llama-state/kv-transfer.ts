@@ -45,8 +45,10 @@ export interface SavableSequence {
   truncate(position: number): Promise<void>;
 }
 
-/** Properties shared by all KV files of one engine. */
-export interface StateFacts {
+/** What an adapter says about a session and the KV files of its engine. */
+export interface SessionKv {
+  readonly sequence: SavableSequence;
+  readonly cells: SessionCells;
   /** Null if the cells are not known: then files are saved and restored whole. */
   readonly layout: KvLayout | null;
   readonly window: Window;
@@ -58,7 +60,7 @@ export interface StateFacts {
   readonly stateIdentity: string;
 }
 
-interface KvStorage {
+interface KvTransferParts extends SessionKv {
   readonly checkpoints: CheckpointFolder;
   /** In-memory copies of checkpoints; null if another process reads the files. */
   readonly memory: CheckpointMemory | null;
@@ -68,31 +70,25 @@ interface KvStorage {
 
 /** Imports, exports, saves and restores the KV of a session. All of it goes through files, because llama.cpp offers nothing else. */
 export class KvTransfer implements Disposable {
-  readonly #sequence: SavableSequence;
-  readonly #cells: SessionCells;
-  readonly #facts: StateFacts;
-  readonly #storage: KvStorage;
+  readonly #parts: KvTransferParts;
   /** Reused for cells being imported, if llama.cpp runs in this process and can read it. */
   #incoming: MemoryFile | undefined;
 
-  constructor(sequence: SavableSequence, cells: SessionCells, facts: StateFacts, storage: KvStorage) {
-    this.#sequence = sequence;
-    this.#cells = cells;
-    this.#facts = facts;
-    this.#storage = storage;
+  constructor(parts: KvTransferParts) {
+    this.#parts = parts;
   }
 
   /** Copies cells in the order in which they were added. @throws BenchError `bad-state`, `disk` */
   async export({ start, end }: TokenRange): Promise<SequenceState> {
     const layout = this.#layout();
-    const tokenIds = Int32Array.from(this.#cells.tokenIds.slice(start, end));
+    const tokenIds = Int32Array.from(this.#parts.cells.tokenIds.slice(start, end));
     const { positions, keys, values } = tokenIds.length === 0 ? noCells(layout) : await this.#saved(layout, start, end);
     return ownedState({ layout, tokenIds, positions, keys, values });
   }
 
   /** Replaces the session by cells. @throws BenchError `bad-state`, `context-overflow`, `disk` */
   async import(state: SequenceState): Promise<void> {
-    const { sequences, form, windowed } = this.#facts;
+    const { sequences: streams, form, windowed } = this.#parts;
     const layout = this.#layout();
     requireImportable(state, layout);
     const cells = this.#fitting(state.positions, state.tokenIds);
@@ -100,23 +96,23 @@ export class KvTransfer implements Disposable {
     requireFiniteNumbers(state);
     const { positions, keys, values } = state;
     const file = { positions, keys, values, tensors: fileTensors(layout) };
-    await this.#loadParts(stateParts(file, cells.tokensByPosition(), { ...form, streams: sequences, windowed }), cells);
+    await this.#loadParts(stateParts(file, cells.tokensByPosition(), { ...form, streams, windowed }), cells);
   }
 
   /** @throws RangeError for an empty session @throws BenchError `disk` */
   async checkpoint(id: string = randomUUID()): Promise<Checkpoint> {
-    if (this.#cells.count === 0) throw new RangeError('an empty session has no state to save');
-    const tokens = this.#cells.tokensByPosition();
-    const { content, ...written } = await this.#storage.checkpoints.write(id, (path) => this.#sequence.save(path));
-    const checkpoint: Checkpoint = { id, tokens, ...written, stateIdentity: this.#facts.stateIdentity };
+    const { cells, checkpoints, sequence, stateIdentity } = this.#parts;
+    if (cells.count === 0) throw new RangeError('an empty session has no state to save');
+    const tokens = cells.tokensByPosition();
+    const { content, ...written } = await checkpoints.write(id, (path) => sequence.save(path));
+    const checkpoint: Checkpoint = { id, tokens, ...written, stateIdentity };
     this.#storeCopy(checkpoint, content);
     return checkpoint;
   }
 
   /** Replaces the session by a saved one. @param spent times to add to @throws BenchError `bad-state`, `context-overflow` */
   async restore(checkpoint: Checkpoint, spent?: ReadTimes): Promise<void> {
-    const { sequences, stateIdentity, layout, windowed } = this.#facts;
-    const { checkpoints, memory } = this.#storage;
+    const { sequences, stateIdentity, layout, windowed, checkpoints, memory } = this.#parts;
     if (checkpoint.stateIdentity !== stateIdentity) {
       throw unusable(`made by ${checkpoint.stateIdentity}, but this engine is ${stateIdentity}`);
     }
@@ -149,20 +145,20 @@ export class KvTransfer implements Disposable {
   }
 
   #layout(): KvLayout {
-    const { layout } = this.#facts;
+    const { layout } = this.#parts;
     if (layout === null) throw new Error('cells moved, though the engine has no capability cells');
     return layout;
   }
 
   async #saved(layout: KvLayout, start: number, end: number): Promise<FileCells> {
-    const { scratchPath } = this.#storage;
+    const { scratchPath, sequence, cells, windowed } = this.#parts;
     try {
-      await this.#sequence.save(scratchPath).catch((cause: unknown) => {
+      await sequence.save(scratchPath).catch((cause: unknown) => {
         throw cause instanceof BenchError ? cause : notStored(scratchPath, cause);
       });
-      const file = parseState(readState(scratchPath), scratchPath, this.#facts.windowed);
+      const file = parseState(readState(scratchPath), scratchPath, windowed);
       requireOrderOfValues(file.tensors, scratchPath, layout);
-      return gatherCells(file, orderOfArrival(file.positions, this.#cells.positions).slice(start, end));
+      return gatherCells(file, orderOfArrival(file.positions, cells.positions).slice(start, end));
     } finally {
       rmSync(scratchPath, { force: true });
     }
@@ -170,8 +166,7 @@ export class KvTransfer implements Disposable {
 
   /** Stores an in-memory copy of a checkpoint just written, if it is valid. */
   #storeCopy(checkpoint: Checkpoint, content: Uint8Array<ArrayBuffer>): void {
-    const { memory, checkpoints } = this.#storage;
-    const { layout, sequences, windowed } = this.#facts;
+    const { memory, checkpoints, layout, sequences, windowed } = this.#parts;
     if (layout === null) return;
     const identity = checkpoints.identity(checkpoint.id);
     if (memory === null || identity === undefined) return;
@@ -189,7 +184,7 @@ export class KvTransfer implements Disposable {
 
   /** Cells of a checkpoint file. Tokens of shared positions are unknown. */
   #cellsIn(file: StateHeader, checkpoint: Checkpoint, path: string): SessionCells {
-    const { layout } = this.#facts;
+    const { layout } = this.#parts;
     if (layout !== null) requireFileOf(file, path, layout);
     requireTokensOf(file, checkpoint, path);
     const { positions } = file;
@@ -202,24 +197,24 @@ export class KvTransfer implements Disposable {
   #fitting(positions: Int32Array, tokens: Int32Array): SessionCells {
     const cells = new SessionCells();
     cells.load(positions, tokens);
-    requireSpace(this.#facts.window, cells.count, cells.nextPosition, 1);
+    requireSpace(this.#parts.window, cells.count, cells.nextPosition, 1);
     return cells;
   }
 
   async #load(path: string, { positions, tokenIds }: SessionCells): Promise<void> {
     await this.#clear();
-    await this.#sequence.load(path);
-    this.#cells.load(positions, tokenIds);
+    await this.#parts.sequence.load(path);
+    this.#parts.cells.load(positions, tokenIds);
   }
 
   async #clear(): Promise<void> {
-    if (this.#cells.nextPosition > 0) await this.#sequence.truncate(0);
-    this.#cells.load([], []);
+    if (this.#parts.cells.nextPosition > 0) await this.#parts.sequence.truncate(0);
+    this.#parts.cells.load([], []);
   }
 
   /** Loads the parts of a KV file through memory if possible, else through the temporary file. */
   async #loadParts(parts: readonly Uint8Array[], cells: SessionCells): Promise<void> {
-    const { scratchPath, memory } = this.#storage;
+    const { scratchPath, memory } = this.#parts;
     if (memory !== null) this.#incoming ??= MemoryFile.create();
     if (this.#incoming?.write(parts) === true) {
       using file = this.#incoming.open();

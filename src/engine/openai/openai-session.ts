@@ -1,5 +1,5 @@
 import type { GenerateOptions, SessionParts } from '../base-session.ts';
-import type { CallOptions, ClearOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
+import type { CallOptions, ClearOptions, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import { forcedScore, type SendForced } from '../http/forced-score.ts';
 import { ServerSession } from '../http/server-session.ts';
 import type { SequenceScore } from '../sequence-score.ts';
@@ -60,7 +60,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     this.#addCounts(counts, prompt, 1);
   }
 
-  protected async sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
+  protected async sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions) {
     const { sender, probed } = this.parts;
     const request = { sender, prompt: this.#prompt(ids), reporting: probed.reporting };
     const { generation, counts, sampled } = await generateBehind(request, limits, options);

@@ -1,4 +1,3 @@
-import { auditAgrees } from '../../store/records/prompt-token-audit.ts';
 import { type EngineCapabilities, serverCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
@@ -119,8 +118,7 @@ async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions
  * the answers must add up to the server's counters.
  */
 async function tryNames(server: V1Server, asIds: boolean, names: CacheNames, options: CallOptions) {
-  const { connection } = server;
-  const ledger = await openPromptTokenLedger(connection, options);
+  const ledger = await openPromptTokenLedger(server.connection, options);
   const sender = new PromptSender(server, asIds, ledger);
   const opened = await promptIds(server, PROOF_TEXT.repeat(PROOF_TOKENS / 8), options);
   const ids = opened.slice(0, PROOF_TOKENS - names.lineTokens);
@@ -129,13 +127,8 @@ async function tryNames(server: V1Server, asIds: boolean, names: CacheNames, opt
   const [one, two] = [names.name(), names.name()];
   const [first, repeated] = [await send(one, true), await send(one, false)];
   const [otherName, firstName] = [await send(two, true), await send(one, false)];
-  const audit = await ledger.audit(options);
-  if (audit === null || auditAgrees(audit)) return { first, repeated, otherName, firstName };
-  const { answers, counters } = audit;
-  throw connection.errors.protocol(
-    `reports ${answers.evaluated} evaluated and ${answers.reused} reused tokens in answers, but ${counters.evaluated} and` +
-      ` ${counters.reused} in its counters; do others use it?`,
-  );
+  await ledger.requireAgreement(options);
+  return { first, repeated, otherName, firstName };
 }
 
 function reuseAcrossNames({ first, otherName }: Awaited<ReturnType<typeof tryNames>>): number {

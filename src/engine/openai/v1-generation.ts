@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { GenerateOptions } from '../base-session.ts';
+import type { GenerateOptions, UntimedGeneration } from '../base-session.ts';
 import type { Generation, GenerationLimits, Retry } from '../engine-session.ts';
-import { type AnswerBounds, decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
+import { type AnswerBounds, fillUnknown, TokenStream } from '../http/token-stream.ts';
 import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { Choice, Completion, Counts, PromptSender, Prompt } from './prompt-sender.ts';
 
@@ -37,9 +37,9 @@ export async function generateBehind(
     errors: sender.server.connection.errors,
   });
   let counts: Counts | null;
-  let generation: Generation;
+  let generation: UntimedGeneration;
   try {
-    generation = await decodeStream(stream, limits, retries, options);
+    generation = { ...(await stream.decode(limits, options)), retries };
     counts = await settle({ sender, prompt }, stream, generation.stop);
   } catch (error) {
     sender.markLost();

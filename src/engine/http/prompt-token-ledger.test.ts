@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePromptCounters } from './prometheus-prompt-counters.ts';
+import { parsePromptCounters } from './prompt-token-ledger.ts';
 
 test.each([
   [
