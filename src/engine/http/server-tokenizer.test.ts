@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ServerTokenizer, type TokenRoutes } from './server-tokenizer.ts';
+import { openServerTokenizer, type TokenRoutes } from './server-tokenizer.ts';
 
 const CONTROL = new Map([
   ['</s>', 0],
@@ -28,7 +28,7 @@ const routes = (showsControl: boolean): TokenRoutes => ({
 test.each([true, false])(
   'a character in front of a control token is none itself, where control tokens are shown: %s',
   async (showsControl) => {
-    const tokenizer = await ServerTokenizer.open(routes(showsControl), { eos: '</s>' }, {});
+    const tokenizer = await openServerTokenizer(routes(showsControl), { eos: '</s>' }, {});
     const template = { text: 'Well?<|role|>', as: 'template' as const };
     expect((await tokenizer.tokenize([template], {}))[0]!.at(-1)).toBe(1);
     await expect(tokenizer.tokenize([{ text: 'Which hotel?', as: 'text' }], {})).resolves.toHaveLength(1);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallOptions } from '../engine-session.ts';
-import type { EngineInfo, ModelDescription } from '../engine-info.ts';
+import type { EngineInfo } from '../engine-info.ts';
 import { specialTokenError, type TokenId, type TokenIds } from '../token-id.ts';
 import type { TokenizeRequest } from '../engine.ts';
 import type { ServerConnection } from './server-connection.ts';
@@ -54,101 +54,71 @@ export interface KnownTokens {
   readonly control?: TokenIds;
 }
 
-interface FoundTokens extends Pick<EngineInfo, 'bosToken' | 'markers'>, Pick<ModelDescription, 'stopTokens'> {
-  readonly control: TokenIds;
-  readonly addsSpace: boolean;
-  readonly anchor: TokenIds;
-}
-
 /** A server's tokeniser. It detects control tokens by encoding a text with and without parsing them. */
-export class ServerTokenizer {
-  readonly stopTokens: ModelDescription['stopTokens'];
-  readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
-  readonly #routes: TokenRoutes;
-  readonly #control: Set<TokenId>;
-  readonly #addsSpace: boolean;
-  readonly #anchor: TokenIds;
-
-  private constructor(routes: TokenRoutes, { stopTokens, bosToken, markers, ...found }: FoundTokens) {
-    this.stopTokens = stopTokens;
-    this.special = { bosToken, markers, endTokens: stopTokens.map(({ id }) => id) };
-    this.#routes = routes;
-    this.#control = new Set(found.control);
-    this.#addsSpace = found.addsSpace;
-    this.#anchor = found.anchor;
+export async function openServerTokenizer(
+  routes: TokenRoutes,
+  { bos, eos = '', control: listed = [] }: KnownTokens,
+  options: CallOptions,
+) {
+  const ids = (text: string, parse = false, add = false): Promise<TokenIds> =>
+    routes.encode(text, { parse, add }, options);
+  const stopTokens: { id: TokenId; text: string }[] = [];
+  for (const text of new Set([eos, ...END_TEXTS])) {
+    const id = await findControlToken(routes, text, options);
+    if (id !== undefined) stopTokens.push({ id, text });
   }
+  const endTokens = stopTokens.map(({ id }) => id);
+  const [plain, added] = [await ids(LETTER), await ids(LETTER, true, true)];
+  const bosToken = added.length > plain.length && added[0] !== plain[0] ? added[0]! : null;
+  const bosText = bos ?? (bosToken === null ? '' : await routes.decode([bosToken], options));
+  const found = [...endTokens, bosToken ?? (await findControlToken(routes, bosText, options))];
+  const control = new Set([...listed, ...found.filter((id) => id !== undefined)]);
+  const anchor = await ids(ANCHOR);
+  const addsSpace = (await ids(ANCHOR + LETTER)).slice(anchor.length).join() !== plain.join();
 
-  static async open(routes: TokenRoutes, { bos, eos = '', control = [] }: KnownTokens, options: CallOptions) {
-    const ids = (text: string, parse = false, add = false): Promise<TokenIds> =>
-      routes.encode(text, { parse, add }, options);
-    const stopTokens: { id: TokenId; text: string }[] = [];
-    for (const text of new Set([eos, ...END_TEXTS])) {
-      const id = await findControlToken(routes, text, options);
-      if (id !== undefined) stopTokens.push({ id, text });
-    }
-    const [plain, added] = [await ids(LETTER), await ids(LETTER, true, true)];
-    const bosToken = added.length > plain.length && added[0] !== plain[0] ? added[0]! : null;
-    const bosText = bos ?? (bosToken === null ? '' : await routes.decode([bosToken], options));
-    const found = [...stopTokens.map(({ id }) => id), bosToken ?? (await findControlToken(routes, bosText, options))];
-    const anchor = await ids(ANCHOR);
-    return new ServerTokenizer(routes, {
-      control: [...control, ...found.filter((id) => id !== undefined)],
-      addsSpace: (await ids(ANCHOR + LETTER)).slice(anchor.length).join() !== plain.join(),
-      anchor,
-      stopTokens,
-      bosToken,
-      markers: { bos: bosText, eos: [eos, stopTokens[0]?.text].find((text) => text !== '') ?? '' },
-    });
-  }
-
-  /** @throws BenchError `special-token` if a text with `as: 'text'` contains a known control token */
-  async tokenize(texts: readonly TokenizeRequest[], options: CallOptions = {}): Promise<readonly TokenIds[]> {
-    return mapConcurrently(texts, async (request) => {
-      const ids = await this.#encode(request, request.as === 'template', options);
-      if (request.as === 'template') {
-        await this.#learnControlTokens(request, ids, options);
-        return ids;
-      }
-      const found = ids.find((id) => this.#control.has(id));
-      if (found !== undefined) throw specialTokenError(request.text, found);
-      return ids;
-    });
-  }
-
-  async detokenize(lists: readonly TokenIds[], options: CallOptions = {}): Promise<readonly string[]> {
-    return mapConcurrently(lists, async (ids) => {
-      const shown = ids.filter((id) => !this.#control.has(id));
-      if (shown.length === 0) return '';
-      // Such a tokeniser removes a leading space when decoding, so decode after an anchor and cut that off.
-      const tokens = this.#addsSpace ? [...this.#anchor, ...shown] : shown;
-      const content = await this.#routes.decode(tokens, options);
-      return this.#addsSpace ? content.slice(content.indexOf(ANCHOR) + 1) : content;
-    });
-  }
-
-  async #encode({ text, first = false }: TokenizeRequest, parse: boolean, options: CallOptions): Promise<TokenIds> {
+  const encode = async ({ text, first = false }: TokenizeRequest, parse: boolean, call: CallOptions) => {
     if (text === '') return [];
-    if (!this.#addsSpace || first) return this.#routes.encode(text, { parse }, options);
-    const anchored = await this.#routes.encode(ANCHOR + text, { parse }, options);
-    return anchored.slice(this.#anchor.length);
-  }
-
+    if (!addsSpace || first) return routes.encode(text, { parse }, call);
+    return (await routes.encode(ANCHOR + text, { parse }, call)).slice(anchor.length);
+  };
   /**
    * Learns the control tokens in a template: ids that are missing if the same text is encoded without parsing, and whose own text
    * becomes a control token. The second test is needed because without parsing, an ordinary token may also be missing: it can merge
    * with the first character of a control token's name.
    */
-  async #learnControlTokens(request: TokenizeRequest, ids: TokenIds, options: CallOptions): Promise<void> {
-    const unknown = ids.filter((id) => !this.#control.has(id));
+  const learnControlTokens = async (request: TokenizeRequest, parsed: TokenIds, call: CallOptions): Promise<void> => {
+    const unknown = parsed.filter((id) => !control.has(id));
     if (unknown.length === 0) return;
-    const plain = new Set(await this.#encode(request, false, options));
+    const unparsed = new Set(await encode(request, false, call));
     for (const id of new Set(unknown)) {
-      if (plain.has(id)) continue;
-      const text = await this.#routes.decode([id], options);
+      if (unparsed.has(id)) continue;
+      const text = await routes.decode([id], call);
       // Some servers decode control tokens as an empty text.
-      if (text === '' || (await findControlToken(this.#routes, text, options)) === id) this.#control.add(id);
+      if (text === '' || (await findControlToken(routes, text, call)) === id) control.add(id);
     }
-  }
+  };
+  const markers = { bos: bosText, eos: [eos, stopTokens[0]?.text].find((text) => text !== '') ?? '' };
+  return {
+    stopTokens,
+    special: { bosToken, markers, endTokens } satisfies Partial<EngineInfo>,
+    /** @throws BenchError `special-token` if a text with `as: 'text'` contains a known control token */
+    tokenize: (texts: readonly TokenizeRequest[], call: CallOptions = {}) =>
+      mapConcurrently(texts, async (request): Promise<TokenIds> => {
+        const encoded = await encode(request, request.as === 'template', call);
+        if (request.as === 'template') await learnControlTokens(request, encoded, call);
+        const forged = request.as === 'text' ? encoded.find((id) => control.has(id)) : undefined;
+        if (forged !== undefined) throw specialTokenError(request.text, forged);
+        return encoded;
+      }),
+    detokenize: (lists: readonly TokenIds[], call: CallOptions = {}) =>
+      mapConcurrently(lists, async (list) => {
+        const shown = list.filter((id) => !control.has(id));
+        if (shown.length === 0) return '';
+        // Such a tokeniser removes a leading space when decoding, so decode after an anchor and cut that off.
+        const content = await routes.decode(addsSpace ? [...anchor, ...shown] : shown, call);
+        return addsSpace ? content.slice(content.indexOf(ANCHOR) + 1) : content;
+      }),
+  };
 }
 
 /** The control token that a text becomes if parsed; undefined if it becomes ordinary or several tokens. */

@@ -10,7 +10,7 @@ import { scoredModel } from '../http/forced-score.ts';
 import { openPromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import { chatTemplate, modelsShape, propsShape, hiddenModelFields } from '../http/model-response-schemas.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
+import { llamaTokenRoutes, openServerTokenizer } from '../http/server-tokenizer.ts';
 import type { TokenIds } from '../token-id.ts';
 import { completionShape, promptTokens, slotsShape } from './slot.ts';
 import { probeSlotSaving } from './probe-slot-saving.ts';
@@ -100,7 +100,7 @@ async function loadedServer({ connection, name, file }: Endpoint, options: CallO
   const alias = model.id;
   const control = file === undefined ? [] : controlTokens(file);
   const known = { bos: props.bos_token, eos: props.eos_token, control };
-  const tokenizer = await ServerTokenizer.open(llamaTokenRoutes(connection), known, options);
+  const tokenizer = await openServerTokenizer(llamaTokenRoutes(connection), known, options);
   if (file !== undefined) {
     const header = readModelHeader(file);
     requireSameSizes(connection.url, file, header, meta);

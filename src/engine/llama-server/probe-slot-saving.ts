@@ -8,7 +8,7 @@ import type { ModelHeader } from '../gguf/model-header.ts';
 import { cellsObstacle } from '../gguf/missing-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
-import { type ParsedState, parseState, type StateForm } from '../llama-state/state-file.ts';
+import { type ParsedState, parseState } from '../llama-state/state-file.ts';
 import {
   type KvLayout,
   type Rotary,
@@ -25,21 +25,6 @@ const TEST_TOKENS = 33;
 /** Allowed error of a rotated number, relative to the largest key: twice the rounding of half precision. */
 const TOLERANCE = 2 ** -9;
 
-/** Format of a server's slot files, read from one of them. */
-export interface SlotFileFormat {
-  /** Heads as in the model's file; one head if there is no file. */
-  readonly layout: KvLayout;
-  readonly form: StateForm;
-  readonly streams: number;
-}
-
-interface ProbedSlotSaving {
-  /** Null if slots cannot be saved and restored. */
-  readonly states: SlotFileFormat | null;
-  readonly cells: EngineCapabilities['cells'];
-  readonly missing: Readonly<Partial<Record<'promptCache' | 'checkpoints' | 'cells' | 'sharedPositions', string>>>;
-}
-
 const NO_FOLDER = 'the server moves KV only through files: name the folder of its --slot-save-path with --slots-folder';
 const NO_FILE = 'the server does not show how keys are rotated: name its GGUF file with --model FILE';
 const EVALUATED_AGAIN = 'this build evaluates a restored slot again (ggml-org/llama.cpp #26676): use another build';
@@ -54,7 +39,7 @@ export async function probeSlotSaving(
   served: { readonly header: ModelHeader | undefined; readonly alias: string },
   [repeated, next]: readonly [TokenId, TokenId],
   options: CallOptions,
-): Promise<ProbedSlotSaving> {
+) {
   if (slotsFolder === undefined) return withoutStates(NO_FOLDER);
   const slot = new Slot(connection, 0, served.alias);
   const ids = Array<TokenId>(TEST_TOKENS).fill(repeated);
@@ -73,13 +58,14 @@ export async function probeSlotSaving(
   const { form, streams } = state;
   const { cells: proven, why } = proveCells(state, served.header);
   return {
+    // The format of the slot files. Heads as in the model's file; one head if there is no file.
     states: { layout: proven?.layout ?? fileLayout(state, 1), form, streams },
     cells: proven,
     missing: why === undefined ? {} : { cells: why, sharedPositions: why },
   };
 }
 
-function withoutStates(why: string): ProbedSlotSaving {
+function withoutStates(why: string) {
   const missing = { promptCache: why, checkpoints: why, cells: why, sharedPositions: why };
   return { states: null, cells: null, missing };
 }
@@ -100,7 +86,10 @@ function fileLayout({ tensors }: ParsedState, heads: number): KvLayout {
   return { layers, heads, headDimension, keyType, valueType, valuesTransposed };
 }
 
-function proveCells(state: ParsedState, header: ModelHeader | undefined) {
+function proveCells(
+  state: ParsedState,
+  header: ModelHeader | undefined,
+): { readonly cells: EngineCapabilities['cells']; readonly why?: string } {
   const obstacle = header === undefined ? NO_FILE : cellsObstacle(header, Infinity);
   if (header === undefined || obstacle !== undefined) return { cells: null, why: obstacle! };
   const { tensors } = state;

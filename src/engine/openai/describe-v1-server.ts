@@ -11,7 +11,7 @@ import {
 } from '../http/model-response-schemas.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { optional } from '../http/server-errors.ts';
-import { ServerTokenizer, type TokenRoutes, ANCHOR, llamaTokenRoutes } from '../http/server-tokenizer.ts';
+import { openServerTokenizer, type TokenRoutes, ANCHOR, llamaTokenRoutes } from '../http/server-tokenizer.ts';
 import type { TokenIds } from '../token-id.ts';
 
 const versionShape = z.object({ version: z.string() });
@@ -50,7 +50,7 @@ export async function describeV1Server(
   const details = await readDetails(connection, options);
   const windowTokens = model.max_model_len ?? found.windowTokens ?? details.windowTokens;
   if (windowTokens === undefined) throw connection.errors.protocol('does not tell how long a sequence may be');
-  const tokenizer = await ServerTokenizer.open(routes, details, options);
+  const tokenizer = await openServerTokenizer(routes, details, options);
   const { chatTemplate } = details;
   const description = { ...describeServed(model, windowTokens), stopTokens: tokenizer.stopTokens, chatTemplate };
   const build = { server: details.build ?? 'not shown by the server' };
