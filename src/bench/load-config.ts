@@ -4,10 +4,14 @@ import { type BenchConfig, servedModel } from '../config/bench-config.ts';
 import { type OptionSources, readOptions } from '../config/read-options.ts';
 import { checkOptionConflicts } from '../config/check-option-conflicts.ts';
 import { judgeAddress } from '../config/normalise-server-addresses.ts';
-import { defaultPrompt, fallbackAnswerPrefix } from '../models/prompt-defaults.ts';
+import {
+  defaultPrompt,
+  fallbackAnswerPrefix,
+  languageModelNamed,
+  resolveEmbedder,
+  resolveModel,
+} from '../models/model-registry.ts';
 import { presetModelName, presetModels } from '../models/default-models.ts';
-import { languageModelNamed } from '../models/model-registry.ts';
-import { resolveEmbedder, resolveModel } from '../models/resolve-model-name.ts';
 import { existsSync } from 'node:fs';
 import { isPublicDataset, publicDatasetNames, resolvePublicDatasetFiles } from '../config/public-datasets.ts';
 import { shippedDatasets } from '../config/shipped-datasets.ts';

@@ -11,7 +11,7 @@ import { measuredCosts, SAME_MODEL, writtenCosts } from '../eval/run/estimate/es
 import { MAP_LENGTHS, simulateMap } from '../eval/run/estimate/simulate-reuse-map.ts';
 import { type EvictionPolicy, evictionPolicies } from '../kv/eviction-queue.ts';
 import type { Trace } from '../kv/traffic/trace.ts';
-import { resolveModel } from '../models/resolve-model-name.ts';
+import { resolveModel } from '../models/model-registry.ts';
 import { pictureFile, renderFigure } from '../render/figure.ts';
 import { reuseMapFigure } from '../report/figures/reuse-figure.ts';
 import { keptQuality, type KeptQuality } from '../report/kept-quality.ts';

@@ -2,7 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
-import { fileAddress, fetchHubFile } from './hub/fetch-hub-file.ts';
+import { fetchHubFile, fileAddress } from './hub/hub-cache.ts';
 import { parseHubReference } from './hub/hub-reference.ts';
 import { describeRemoteFile } from './hub/describe-remote-file.ts';
 import { importModel } from './import/import-model.ts';

@@ -3,17 +3,18 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { grammars } from '../base/english-and-chinese-wordings.ts';
-import { defaultPrompt } from './prompt-defaults.ts';
-import { resolveEmbedder, resolveModel } from './resolve-model-name.ts';
-import { presetModels } from './default-models.ts';
 import {
+  defaultPrompt,
   embedders,
   languageModelNamed,
   languageModelOfFile,
   languageModels,
   modelRegistry,
+  resolveEmbedder,
+  resolveModel,
   shippedPath,
 } from './model-registry.ts';
+import { presetModels } from './default-models.ts';
 import { fileChecksum } from './hub/file-checksum.ts';
 
 const folder = temporaryFolder();

@@ -1,7 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { promptTextSchema } from '../config/bench-config.ts';
+import { BenchError, didYouMean } from '../base/bench-error.ts';
+import { type PromptText, promptTextSchema, randomModelPrefix } from '../config/bench-config.ts';
 import { hubPrefix } from './hub/hub-reference.ts';
 import { fileChecksum } from './hub/file-checksum.ts';
 
@@ -112,4 +114,61 @@ export async function languageModelOfFile(path: string): Promise<LanguageModelEn
   // If the file cannot be read, opening the model will report it.
   const hash = await fileChecksum(path).catch(() => undefined);
   return hash === undefined ? undefined : languageModelWithHash(hash);
+}
+
+/**
+ * Resolves `--model`: a model that ships becomes its path, another of the registry its `hf:` address; `hf:` and `random:` names
+ * are unchanged; any other name is taken as a path.
+ * @param isServer keeps an unknown word unchanged, since a server may know it as a model name
+ * @throws BenchError `bad-option` for an unknown word, unless `isServer`
+ */
+export function resolveModel(name: string, workingFolder: string, isServer = false): string {
+  return resolveName('language-model', name, workingFolder, isServer);
+}
+
+/** Resolves `--embedder` as `resolveModel` does; an embedder of the registry that does not ship keeps its name. */
+export function resolveEmbedder(name: string, workingFolder: string): string {
+  return resolveName('embedder', name, workingFolder, false);
+}
+
+function resolveName(kind: ModelEntry['kind'], name: string, workingFolder: string, isServer: boolean): string {
+  const entries = modelRegistry.filter((entry) => entry.kind === kind);
+  const entry = entries.find((known) => known.name === name);
+  if (entry !== undefined) return shippedPath(entry) ?? (kind === 'embedder' ? name : entry.source);
+  if ([randomModelPrefix, hubPrefix].some((prefix) => name.startsWith(prefix))) return name;
+  const path = resolve(workingFolder, name);
+  if (/[/\\.]/.test(name) || existsSync(path)) return path;
+  if (isServer) return name;
+  const known = entries.map((other) => other.name);
+  throw new BenchError(
+    'bad-option',
+    `--${kind === 'embedder' ? 'embedder' : 'model'}: unknown name "${name}"${didYouMean(name, known)}`,
+    `known: ${known.join(', ')}; for a file or folder, write ./${name}`,
+  );
+}
+
+/** Defaults for models that are not in the registry: with these, the models in it answered from their notes. */
+const untried: Omit<PromptDefaults, 'template'> = {
+  systemPrompt: { en: 'Answer with the exact words of the notes.', zh: '请用笔记中的原话回答。' },
+  memoryHeader: { en: 'Relevant information:', zh: '相关信息：' },
+  labels: 'index',
+  answerPrefix: 'According to your notes,',
+};
+const untriedAnswerPrefix: PromptText = { en: untried.answerPrefix, zh: '根据你的笔记，' };
+
+/** Prompt defaults of a model: by its entry, else `untried`, in its chat template if it has one. */
+export function defaultPrompt(entry: LanguageModelEntry | undefined, hasChatTemplate: boolean): PromptDefaults {
+  return entry?.asked ?? { ...untried, template: hasChatTemplate ? 'chat' : 'plain' };
+}
+
+/**
+ * Answer prefix for questions that have none themselves; empty for none.
+ * @param answerPrefix the option: `none`, `item`, or a text
+ */
+export function fallbackAnswerPrefix(answerPrefix: string, defaults: PromptDefaults): PromptText {
+  const isText = (prefix: string): boolean => prefix !== 'none' && prefix !== 'item';
+  if (isText(answerPrefix) && answerPrefix !== untried.answerPrefix) return answerPrefix;
+  if (defaults.answerPrefix === 'none') return '';
+  const isOwn = isText(defaults.answerPrefix) && defaults.answerPrefix !== untried.answerPrefix;
+  return isOwn ? defaults.answerPrefix : untriedAnswerPrefix;
 }

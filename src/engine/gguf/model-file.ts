@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { accessSync, constants, createReadStream, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
-import { fetchHubFile } from '../../models/hub/fetch-hub-file.ts';
+import { fetchHubFile } from '../../models/hub/hub-cache.ts';
 import { hubPrefix, parseHubReference } from '../../models/hub/hub-reference.ts';
 import { modelParts } from './gguf-file.ts';
 import { randomModelPath } from './random-model/random-model.ts';
@@ -50,12 +50,12 @@ export async function hashModelFile(path: string, signal: AbortSignal | undefine
 }
 
 /**
- * Refuses a model file that cannot be read or is larger than available memory, before llama.cpp opens it.
+ * Refuses a model file that does not exist or is larger than available memory, before llama.cpp opens it.
  * @returns the total size of the file or its parts, in bytes
  * @throws BenchError `bad-model`
  */
 export function checkModelFile(path: string, availableBytes: number): number {
-  const bytes = modelParts(path).reduce((sum, part) => sum + readableBytes(part), 0);
+  const bytes = modelParts(path).reduce((sum, part) => sum + fileBytes(part), 0);
   if (bytes <= availableBytes) return bytes;
   throw new BenchError(
     'bad-model',
@@ -64,16 +64,8 @@ export function checkModelFile(path: string, availableBytes: number): number {
   );
 }
 
-function readableBytes(path: string): number {
+function fileBytes(path: string): number {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats?.isFile()) {
-    throw new BenchError('bad-model', `${path}: no such model file`, 'name a GGUF file: --model FILE');
-  }
-  try {
-    accessSync(path, constants.R_OK);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new BenchError('bad-model', `${path} cannot be read: ${code}`, 'check the path and its permissions', cause);
-  }
-  return stats.size;
+  if (stats?.isFile() === true) return stats.size;
+  throw new BenchError('bad-model', `${path}: no such model file`, 'name a GGUF file: --model FILE');
 }

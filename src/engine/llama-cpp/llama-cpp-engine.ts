@@ -7,7 +7,7 @@ import type { EngineRequest } from '../engine-adapter.ts';
 import { type Engine, type FirstLayersOptions, firstLayersCapability } from '../engine.ts';
 import { type FirstLayerEngines, firstLayerEngines } from '../first-layer-engines.ts';
 import { writeFirstLayers } from '../gguf/write-first-layers.ts';
-import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
+import { type EngineKvStorage, engineKvStorage } from '../llama-state/engine-kv-storage.ts';
 import { LlamaCppSession, chunkRule } from './llama-cpp-session.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
 import { NativeSequence } from './native-sequence.ts';
@@ -35,7 +35,7 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
    * does not; `not-found` if llama.cpp has no binary for this machine or finds no device; `disk`
    */
   static async open(path: string, request: EngineRequest, options: LoadOptions = {}): Promise<LlamaCppEngine> {
-    const states = new EngineKvStorage(request, request.checkpointMemoryBytes ?? DEFAULT_CHECKPOINT_MEMORY_BYTES);
+    const states = engineKvStorage(request, request.checkpointMemoryBytes ?? DEFAULT_CHECKPOINT_MEMORY_BYTES);
     try {
       const model = await loadModel(path, request, options);
       const { info, capabilities, tokenizer } = model;

@@ -8,7 +8,7 @@ import type { CallOptions } from '../engine-session.ts';
 import { hashModelFile } from '../gguf/model-file.ts';
 import { openPromptTokenLedger, type PromptTokenLedger } from '../http/prompt-token-ledger.ts';
 import { propsShape, type ServerProps } from '../http/model-response-schemas.ts';
-import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
+import { type EngineKvStorage, engineKvStorage } from '../llama-state/engine-kv-storage.ts';
 import type { KvTransfer } from '../llama-state/kv-transfer.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
 import { type ProbedServer, probeServer, type Endpoint } from './probe-server.ts';
@@ -26,7 +26,7 @@ interface LlamaServerParts extends EngineParts {
 export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
   /** @throws BenchError `bad-option` for a server that lacks flags, slots or space; `disk`; those of `probeServer` */
   static async open(endpoint: Endpoint, request: EngineRequest, options: CallOptions = {}): Promise<LlamaServerEngine> {
-    const states = new EngineKvStorage(request, null);
+    const states = engineKvStorage(request, null);
     try {
       const probed = await probeServer(endpoint, options);
       const modelSha256 = endpoint.file === undefined ? null : await hashModelFile(endpoint.file, options.signal);

@@ -12,8 +12,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { COMMIT, type HubRepository } from './hub-reference.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { describeRemoteFile } from './describe-remote-file.ts';
+import { type DownloadOptions, downloadFile } from './download-file.ts';
+import type { FileChecksum } from './file-checksum.ts';
 import type { HubAccess } from './hub-access.ts';
+import { COMMIT, type HubRepository } from './hub-reference.ts';
+import type { Server } from './hub-request.ts';
 
 /**
  * The cache of Hugging Face's own tools, which dki-bench shares:
@@ -48,21 +53,45 @@ export function findHubFile(repository: HubRepository, file: string, hub: HubAcc
   return places.find((path) => existsSync(path));
 }
 
-/** Path of the mark that a commit does not have a file, so that the hub is asked only once. */
-function absenceMark(repository: HubRepository, file: string, hub: HubAccess): string {
-  return join(repositoryFolder(repository, hub), '.no_exist', cachedCommit(repository, hub), file);
+/**
+ * Finds a hub file in the cache, or fetches it. Partial downloads continue; only complete, verified files get their
+ * name.
+ * @param expected checksum that the file must have; by default the hub's own
+ * @returns its path; undefined if the hub has no such file
+ * @throws BenchError `network`, `not-found` if the hub refuses it or has other bytes, `disk`, `bad-data` for damage in
+ * transfer
+ */
+export async function fetchHubFile(
+  repository: HubRepository,
+  file: string,
+  hub: HubAccess,
+  { expected, ...options }: DownloadOptions & { readonly expected?: FileChecksum } = {},
+): Promise<string | undefined> {
+  const found = findHubFile(repository, file, hub);
+  if (found !== undefined) return found;
+  const absenceMark = join(repositoryFolder(repository, hub), '.no_exist', cachedCommit(repository, hub), file);
+  if (existsSync(absenceMark)) return undefined;
+  // The cached commit, so that all files of a snapshot are of one commit.
+  const revision = cachedCommit(repository, hub);
+  const remote = await describeRemoteFile(fileAddress({ ...repository, revision }, file, hub), hub, options);
+  if (remote === undefined) {
+    // So that the hub is asked only once. Not if this would be the only file of the commit in the cache.
+    if (existsSync(snapshotFolder(repository, hub))) writeInFolder(absenceMark, '');
+    return undefined;
+  }
+  const name = `${repository.organisation}/${repository.repository}/${file}`;
+  if (expected !== undefined && remote.checksum?.kind === expected.kind && remote.checksum.value !== expected.value) {
+    const message = `${name}: the hub has other bytes than the registry states`;
+    throw new BenchError('not-found', message, 'see docs/models.md');
+  }
+  const checksum = expected ?? remote.checksum!;
+  const blob = blobPath(repository, remote.version, hub);
+  await downloadFile({ ...remote, checksum }, blob, { ...options, name, hub, partial: `${blob}.incomplete` });
+  return linkBlob(repository, { file, blob, commit: remote.commit ?? revision }, hub);
 }
 
-export function isKnownAbsent(repository: HubRepository, file: string, hub: HubAccess): boolean {
-  return existsSync(absenceMark(repository, file, hub));
-}
-
-/** Records that a commit does not have a file, if the cache has other files of the commit. */
-export function markAbsent(repository: HubRepository, file: string, hub: HubAccess): void {
-  if (!existsSync(snapshotFolder(repository, hub))) return;
-  const mark = absenceMark(repository, file, hub);
-  mkdirSync(dirname(mark), { recursive: true });
-  writeFileSync(mark, '');
+export function fileAddress({ organisation, repository, revision }: HubRepository, file: string, { endpoint }: Server) {
+  return `${endpoint}/${organisation}/${repository}/resolve/${revision}/${file}`;
 }
 
 export function blobPath(repository: HubRepository, checksum: string, hub: HubAccess): string {
@@ -88,13 +117,16 @@ export function linkBlob(
     else if (code !== 'EEXIST') throw error;
   }
   if (!COMMIT.test(repository.revision)) {
-    const ref = join(folder, 'refs', repository.revision);
-    mkdirSync(dirname(ref), { recursive: true });
-    writeFileSync(ref, commit);
+    writeInFolder(join(folder, 'refs', repository.revision), commit);
   }
   mkdirSync(hub.ownCache, { recursive: true });
   appendFileSync(fetchedList(hub), `${path}\n`);
   return path;
+}
+
+function writeInFolder(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
 }
 
 /** Path of the list of files that dki-bench fetched into the shared cache. */

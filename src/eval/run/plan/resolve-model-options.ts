@@ -1,16 +1,17 @@
 import { type BenchConfig, randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError, catchBenchError } from '../../../base/bench-error.ts';
-import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
-import { fetchRegisteredModel } from '../../../models/fetch-registered-model.ts';
-import { cacheState } from '../../../models/model-file-cache.ts';
-import { bestEmbedderName, presetModelName, presetModels } from '../../../models/default-models.ts';
 import {
+  defaultPrompt,
   embedderNamed,
+  fallbackAnswerPrefix,
   type LanguageModelEntry,
   languageModelNamed,
   languageModelOfFile,
   languageModels,
 } from '../../../models/model-registry.ts';
+import { fetchRegisteredModel } from '../../../models/fetch-registered-model.ts';
+import { cacheState } from '../../../models/model-file-cache.ts';
+import { bestEmbedderName, presetModelName, presetModels } from '../../../models/default-models.ts';
 import { fetchEmbedder } from '../../../models/embedding/fetch-embedder.ts';
 import type { EngineOpener } from '../../../engine/engine-adapter.ts';
 import type { DownloadOptions } from '../../../models/hub/download-file.ts';

@@ -5,8 +5,7 @@ import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../..
 import { flagName, optionKeys } from '../../../config/flags-from-schema.ts';
 import { shippedDatasetName, shippedDatasets } from '../../../config/shipped-datasets.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
-import { languageModelWithHash } from '../../../models/model-registry.ts';
-import { resolveModel } from '../../../models/resolve-model-name.ts';
+import { languageModelWithHash, resolveModel } from '../../../models/model-registry.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { lastRunsHint } from '../../../store/run-names.ts';
 import type { RunRepository } from '../../../store/run-repository.ts';

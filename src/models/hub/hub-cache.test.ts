@@ -9,8 +9,7 @@ import { type HubFaults, HubServer } from '../../../test/fixtures/hub-server.ts'
 import { startProcess, typescript } from '../../../test/fixtures/run-process.ts';
 import { TestServer } from '../../../test/fixtures/test-server.ts';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
-import { fetchHubFile } from './fetch-hub-file.ts';
-import { findHubFile, removeCachedFile } from './hub-cache.ts';
+import { fetchHubFile, findHubFile, removeCachedFile } from './hub-cache.ts';
 import { parseHubReference } from './hub-reference.ts';
 import { describeRemoteFile } from './describe-remote-file.ts';
 import { hubAccess, type HubAccess } from './hub-access.ts';
@@ -125,7 +124,7 @@ describe('a file of the hub', () => {
   it('is completed by the next process if the first was killed', async () => {
     server.faults = { hangsAfterBytes: 1_000_000 };
     const script = `
-      import { fetchHubFile } from ${JSON.stringify(new URL('fetch-hub-file.ts', import.meta.url).href)};
+      import { fetchHubFile } from ${JSON.stringify(new URL('hub-cache.ts', import.meta.url).href)};
       import { hubAccess } from ${JSON.stringify(new URL('hub-access.ts', import.meta.url).href)};
       import { parseHubReference } from ${JSON.stringify(new URL('hub-reference.ts', import.meta.url).href)};
       await fetchHubFile(parseHubReference('hf:org/repo'), 'q8/model.gguf', hubAccess());`;
