@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { RetrievalHints } from './pre-retrieval/pre-retrieval-types.ts';
-import { searchParams } from './pre-retrieval/search-params.ts';
+import { searchParams } from './pre-retrieval/pre-retrieval-config.ts';
 import { innerProduct } from '../../base/inner-product.ts';
 import { MemoryVectorIndex, type ScoredMemory, type StoredMemory } from '../memory-vector-index.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';

@@ -1,6 +1,5 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories, metadataTime, readMetadata } from '../stored-memory.ts';
-import { searchResult, UserIndexes } from '../memory-vector-index.ts';
+import { embedMemories, metadataTime, readMetadata, searchResult, UserIndexes } from '../memory-vector-index.ts';
 import type { MemorySearchResult, NewMemory, Retrieval, RetrievalFlag } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing, type RetrieveOptions, type Retriever } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';

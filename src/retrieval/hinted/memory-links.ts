@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { readMetadata } from '../stored-memory.ts';
-import type { StoredMemory } from '../memory-vector-index.ts';
+import { readMetadata, type StoredMemory } from '../memory-vector-index.ts';
 import { textTerms } from '../text-terms.ts';
 import { findChineseNames } from './find-chinese-names.ts';
 
@@ -30,8 +29,6 @@ export class MemoryLinks {
   /** Terms that were written as a name; they stay known after their last memory is removed. */
   readonly #names = new Set<string>();
   readonly #chineseNames = new Set<string>();
-  /** Ids of memories by Chinese name, computed on demand; cleared by a change. */
-  readonly #chineseHolders = new Map<string, readonly string[]>();
 
   add(memory: StoredMemory): void {
     const { memoryId, content } = memory;
@@ -46,13 +43,11 @@ export class MemoryLinks {
     }
     for (const term of terms) this.#holders.set(term, (this.#holders.get(term) ?? new Set()).add(memoryId));
     for (const name of findChineseNames(chinese)) this.#chineseNames.add(name);
-    this.#chineseHolders.clear();
   }
 
   remove(memoryId: string): void {
     for (const term of this.#memories.get(memoryId)?.terms ?? []) this.#holders.get(term)!.delete(memoryId);
     this.#memories.delete(memoryId);
-    this.#chineseHolders.clear();
   }
 
   /** Strengths of links by id of the linked memory: 1 for a listed link, and for a name in only these two memories. */
@@ -64,7 +59,7 @@ export class MemoryLinks {
     const { terms, chinese, listed } = this.#memories.get(memoryId)!;
     const shared: (readonly string[])[] = [
       ...[...terms].filter((term) => this.#names.has(term)).map((term) => [...this.#holders.get(term)!]),
-      ...[...this.#chineseNames].filter((name) => chinese.includes(name)).map((name) => this.#findChinese(name)),
+      ...[...this.#chineseNames].filter((name) => chinese.includes(name)).map((name) => this.#withChinese(name)),
     ];
     const all = this.#memories.size;
     const most = Math.max(MAX_SHARING, Math.sqrt(all));
@@ -76,12 +71,9 @@ export class MemoryLinks {
     return strengths;
   }
 
-  #findChinese(name: string): readonly string[] {
-    const known = this.#chineseHolders.get(name);
-    if (known !== undefined) return known;
-    const found = [...this.#memories].filter(([, { chinese }]) => chinese.includes(name)).map(([id]) => id);
-    this.#chineseHolders.set(name, found);
-    return found;
+  /** Ids of the memories that contain a Chinese name. */
+  #withChinese(name: string): readonly string[] {
+    return [...this.#memories].filter(([, { chinese }]) => chinese.includes(name)).map(([id]) => id);
   }
 }
 

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { textTerms } from '../text-terms.ts';
-import type { MemoryScope } from './memory-file-rules.ts';
+import type { MemoryScope } from './salience-entry.ts';
 
 /** Maximum number of terms looked up for a query; later ones are ignored. */
 const MAX_TERMS = 256;

@@ -1,8 +1,13 @@
 import { MemoryVectorIndex } from '../memory-vector-index.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { FullTextIndex } from './full-text-index.ts';
-import { type MemoryScope, asksForTimeline, fastPathFiles, recentJournal } from './memory-file-rules.ts';
-import type { SalienceEntry } from './salience-entry.ts';
+import {
+  asksForTimeline,
+  fastPathFiles,
+  type MemoryScope,
+  recentJournal,
+  type SalienceEntry,
+} from './salience-entry.ts';
 
 /** How a query is answered: `fast` reads a file, `timeline` the journal, `hybrid` searches. */
 export type SaliencePath = 'fast' | 'timeline' | 'hybrid';

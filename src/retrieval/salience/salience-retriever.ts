@@ -1,12 +1,10 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../stored-memory.ts';
-import { UserIndexes } from '../memory-vector-index.ts';
+import { embedMemories, UserIndexes } from '../memory-vector-index.ts';
 import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { documentRule, rankBySalience, type SalienceRule } from './salience-ranking.ts';
-import type { MemoryScope } from './memory-file-rules.ts';
-import { type SalienceEntry, salienceEntry } from './salience-entry.ts';
+import { type MemoryScope, salienceEntry, type SalienceEntry } from './salience-entry.ts';
 import { SalienceIndex, type SaliencePath } from './salience-index.ts';
 
 const DEFAULT_MAX_TOKENS = 1_500;

@@ -1,7 +1,12 @@
 import { debuglog } from 'node:util';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../stored-memory.ts';
-import { MemoryVectorIndex, searchResult, type StoredMemory, UserIndexes } from '../memory-vector-index.ts';
+import {
+  embedMemories,
+  MemoryVectorIndex,
+  searchResult,
+  type StoredMemory,
+  UserIndexes,
+} from '../memory-vector-index.ts';
 import type { MemorySearchResult, NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';

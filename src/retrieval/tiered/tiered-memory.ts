@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../stored-memory.ts';
+import { embedMemories } from '../memory-vector-index.ts';
 import type { MemorySearchResult } from '../retriever.ts';
 import type { ColdHit, ColdStore } from './cold-store.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';

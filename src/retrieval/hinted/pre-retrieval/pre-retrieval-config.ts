@@ -2,11 +2,21 @@ import { z } from 'zod';
 import { BenchError } from '../../../base/bench-error.ts';
 import { defaultKeywordRules } from './route-by-keyword.ts';
 import { routeStrategies } from './pre-retrieval-types.ts';
-import { searchParams } from './search-params.ts';
 
 const action = z.enum(['none', 'embedding', 'optimize', 'multi_embed', 'decompose', 'route', 'validate']);
 const writtenBy = z.enum(['rule', 'llm']);
 const label = z.string().min(1);
+
+/** Parameters of a search that are known; others are ignored. */
+export const searchParams = z.looseObject({
+  /** Links to follow from a hit. Default 1. */
+  search_depth: z.int().min(0).max(5).optional(),
+  expand_links: z.boolean().optional(),
+  time_range: z.literal('recent').optional(),
+  /** Default true. */
+  include_persona: z.boolean().optional(),
+  tier_preference: z.enum(['stm', 'mtm', 'ltm', 'persona']).optional(),
+});
 
 const schema = z.strictObject({
   /** One action, or several to be done in order. */

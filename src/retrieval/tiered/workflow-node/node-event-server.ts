@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { BenchError } from '../../../base/bench-error.ts';
 import type { NodeEvent, NodeEventStream } from './memory-retrieval-processor.ts';
@@ -15,15 +15,9 @@ const CLOSING_MS = 500;
 export class NodeEventServer implements NodeEventStream {
   readonly #http: Server;
   readonly #server: WebSocketServer;
-  /** All connections, including those that have sent no request. */
-  readonly #sockets = new Set<Socket>();
 
   private constructor() {
     this.#http = createServer((_, response) => response.writeHead(426, { upgrade: 'websocket' }).end());
-    this.#http.on('connection', (socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    });
     // Refuse pages of other origins in a local browser.
     const verifyClient = ({ origin }: { readonly origin?: string }): boolean =>
       origin === undefined || LOCAL_ORIGIN.test(origin);
@@ -65,7 +59,10 @@ export class NodeEventServer implements NodeEventStream {
     this.#server.close();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
     // Destroy connections that clients do not close, or that never became clients.
-    const timer = setTimeout(() => this.#sockets.forEach((socket) => socket.destroy()), CLOSING_MS);
+    const timer = setTimeout(() => {
+      for (const client of this.#server.clients) client.terminate();
+      this.#http.closeAllConnections();
+    }, CLOSING_MS);
     await closed;
     clearTimeout(timer);
   }

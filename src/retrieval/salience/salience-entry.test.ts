@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asksForTimeline, fastPathFiles, recentJournal } from './memory-file-rules.ts';
+import { asksForTimeline, fastPathFiles, recentJournal } from './salience-entry.ts';
 
 test.each([
   ['user/preferences.md', '我的偏好是什么', 'What is my drink Preference?'],
