@@ -24,16 +24,20 @@ export {
 } from './models/embedding/embedding-service.ts';
 export { TransformersEmbedder } from './models/embedding/transformers-embedder.ts';
 
-export type { Checkpoint } from './engine/session-checkpoint.ts';
+export type {
+  CallOptions,
+  Checkpoint,
+  CheckpointOptions,
+  EngineSession,
+  Generation,
+  GenerationLimits,
+} from './engine/engine-session.ts';
 export type { EngineAdapter, EngineInspection, EngineOpener, EngineRequest } from './engine/engine-adapter.ts';
 export type { CapabilityName, EngineCapabilities } from './engine/engine-capabilities.ts';
 export type { EngineInfo, ModelDescription } from './engine/engine-info.ts';
-export type { CallOptions, CheckpointOptions, EngineSession } from './engine/engine-session.ts';
 export type { Engine, TokenizeRequest } from './engine/engine.ts';
-export type { Generation, GenerationLimits } from './engine/engine-session.ts';
 export type { KvLayout, Rotary, SequenceState } from './engine/sequence-state.ts';
-export type { NextDistribution } from './engine/next-distribution.ts';
-export type { SequenceScore } from './engine/sequence-score.ts';
+export type { NextDistribution, SequenceScore } from './engine/sequence-score.ts';
 export type { TokenId, TokenRange } from './engine/token-id.ts';
 export type { TokenMeter } from './engine/token-meter.ts';
 

@@ -11,9 +11,8 @@ import type { Engine } from './engine/engine.ts';
 import { llamaServer, type LlamaServerOptions } from './engine/llama-server/llama-server-adapter.ts';
 
 export { BenchError, type BenchErrorCode } from './base/bench-error.ts';
-export type { Checkpoint } from './engine/session-checkpoint.ts';
+export type { Checkpoint, EngineSession, Generation, GenerationLimits } from './engine/engine-session.ts';
 export type { EngineCapabilities } from './engine/engine-capabilities.ts';
-export type { EngineSession, Generation, GenerationLimits } from './engine/engine-session.ts';
 export type { Engine } from './engine/engine.ts';
 export type { SequenceState } from './engine/sequence-state.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';

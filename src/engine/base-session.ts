@@ -1,10 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { Checkpoint } from './session-checkpoint.ts';
-import { type CapabilityName, type EngineCapabilities, requireCapability } from './engine-capabilities.ts';
-import type { EngineInfo } from './engine-info.ts';
-import { type SequenceState, type SessionCells, requireSpace } from './sequence-state.ts';
 import type {
   CallOptions,
+  Checkpoint,
   CheckpointOptions,
   ClearOptions,
   EngineSession,
@@ -13,6 +10,9 @@ import type {
   RestoreOptions,
   ScoreOptions,
 } from './engine-session.ts';
+import { type CapabilityName, type EngineCapabilities, requireCapability } from './engine-capabilities.ts';
+import type { EngineInfo } from './engine-info.ts';
+import { type SequenceState, type SessionCells, requireSpace } from './sequence-state.ts';
 import type { KvTransfer } from './llama-state/kv-transfer.ts';
 import type { SequenceScore } from './sequence-score.ts';
 import { requireRange, type TokenIds, type TokenRange } from './token-id.ts';

@@ -1,14 +1,13 @@
 /**
  * The port to language models. Interfaces: `engine`, `engine-session`, `engine-adapter`. Data: `engine-info`,
- * `engine-capabilities`, `sequence-state` (KV), `sequence-score`, `session-checkpoint`, `token-meter`. Adapters, listed in
+ * `engine-capabilities`, `sequence-state` (KV), `sequence-score`, `token-meter`. Adapters, listed in
  * `adapters`: `llama-cpp/` in this process, `llama-server/` and `openai/` over HTTP. They share `base-engine`, `base-session`,
  * `http/`, `llama-state/` (llama.cpp's KV files) and `gguf/` (model files). One contract test runs against all of them.
  */
 import type { PromptTokenAudit } from '../store/records/prompt-token-audit.ts';
-import type { Checkpoint } from './session-checkpoint.ts';
+import type { CallOptions, Checkpoint, EngineSession } from './engine-session.ts';
 import type { CapabilityName, EngineCapabilities } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
-import type { CallOptions, EngineSession } from './engine-session.ts';
 import type { TokenIds } from './token-id.ts';
 import type { TokenMeter } from './token-meter.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { all, top } from '../../test/fixtures/next-distributions.ts';
-import { likeliestTokens, lnProbability, normalisedEntropy, tokenProbability } from './next-distribution.ts';
+import { likeliestTokens, lnProbability, normalisedEntropy, tokenProbability } from './sequence-score.ts';
 
 test('ln p is finite where an engine rounds a probability to 0', () => {
   expect(lnProbability(0.75)).toBe(Math.log(0.75));

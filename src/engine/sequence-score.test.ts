@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { all, top } from '../../test/fixtures/next-distributions.ts';
-import { lnProbability, type NextDistribution } from './next-distribution.ts';
-import { compareScores, meanDivergence, type SequenceScore, toScore } from './sequence-score.ts';
+import {
+  compareScores,
+  lnProbability,
+  meanDivergence,
+  type NextDistribution,
+  type SequenceScore,
+  toScore,
+} from './sequence-score.ts';
 
 test('scores a continuation from the probabilities at each position, and adds distributions on request', () => {
   const behind = [{ 0: 0.25, 1: 0.75 }, { 0: 1 }, { 2: 1 }].map(

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { hostInFileName, writerInFileName } from '../base/is-process-running.ts';
-import type { Checkpoint } from '../engine/session-checkpoint.ts';
+import type { Checkpoint } from '../engine/engine-session.ts';
 import { KvStore } from './kv-disk-store.ts';
 
 const folder = new StoreFolder();

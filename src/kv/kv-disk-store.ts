@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
 import { diskErrorHint } from '../base/disk-error-hint.ts';
 import { removeAny } from '../base/read-remove-rename-files.ts';
-import type { Checkpoint } from '../engine/session-checkpoint.ts';
+import type { Checkpoint } from '../engine/engine-session.ts';
 import { KvIndex } from './kv-index.ts';
 import type { AboutKv, OwnedKv } from './kv-key.ts';
 import type { FindTimes, FoundKv, KvEntry, NotFound, OrphanedCheckpoint, UserFolder, Written } from './user-folder.ts';

@@ -4,8 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { isBeingWritten, writerInFileName } from '../base/is-process-running.ts';
 import { moveOver, readRegularFile, removeAny } from '../base/read-remove-rename-files.ts';
-import type { ReadTimes } from '../engine/engine-session.ts';
-import { type Checkpoint, checkpointSchema } from '../engine/session-checkpoint.ts';
+import { type Checkpoint, checkpointSchema, type ReadTimes } from '../engine/engine-session.ts';
 import type { AboutKv } from './kv-key.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);

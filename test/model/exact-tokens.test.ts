@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { errorLike } from '../fixtures/error-like.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { askedTurns, nameOf, said, TurnsAtOnce } from '../fixtures/turns-at-once.ts';
-import type { Checkpoint } from '../../src/engine/session-checkpoint.ts';
+import type { Checkpoint } from '../../src/engine/engine-session.ts';
 import type { KvStore, StoredBlock } from '../../src/kv/kv-disk-store.ts';
 import type { BenchSystem } from '../../src/systems/memory-system.ts';
 

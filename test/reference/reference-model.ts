@@ -1,4 +1,4 @@
-import { type NextDistribution, tokenProbability } from '../../src/engine/next-distribution.ts';
+import { type NextDistribution, tokenProbability } from '../../src/engine/sequence-score.ts';
 import { causal, type Cell, divideKeys, forwardPass, moveCell, placed, scaleCell } from './forward-pass.ts';
 import { readWeights, type Weights } from './weights.ts';
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { expect, it } from 'vitest';
 import { llamaCpp } from '../llama-cpp/llama-cpp-adapter.ts';
-import { checkCapacity } from './check-capacity.ts';
+import { checkCapacity } from './model-file.ts';
 
 it('KV larger than free memory and more threads than cores are refused, naming what would fit', () => {
   const window = { contextTokens: 1000, cellTokens: 2000 };

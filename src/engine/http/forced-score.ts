@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { lnProbability, type NextDistribution } from '../next-distribution.ts';
-import type { SequenceScore } from '../sequence-score.ts';
+import { lnProbability, type NextDistribution, type SequenceScore } from '../sequence-score.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 
 const tokenProbabilityShape = z.object({ id: z.int().nonnegative(), logprob: z.number() });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serverAddress } from './server-address.ts';
+import { serverAddress } from './server-connection.ts';
 
 const address = (engineUrl: string | undefined, allowRemote?: boolean): string =>
   serverAddress({ engine: 'openai', engineUrl, allowRemote });

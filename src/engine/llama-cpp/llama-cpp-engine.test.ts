@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { hostInFileName, writerInFileName } from '../../base/is-process-running.ts';
 import { presetModels } from '../../models/default-models.ts';
-import { checkpointSchema } from '../session-checkpoint.ts';
+import { checkpointSchema } from '../engine-session.ts';
 import { cellBytes } from '../sequence-state.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { randomModelPath } from '../gguf/random-model/random-model.ts';

@@ -7,8 +7,7 @@ import { freePort } from '../../base/free-port.ts';
 import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { readModelHeader } from '../gguf/model-header.ts';
-import { checkModelFile } from '../gguf/model-file.ts';
-import { checkCapacity } from '../gguf/check-capacity.ts';
+import { checkCapacity, checkModelFile } from '../gguf/model-file.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
 
 const START_LIMIT_MS = 120_000;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Checkpoint } from '../session-checkpoint.ts';
+import type { Checkpoint } from '../engine-session.ts';
 import { CheckpointMemory, type StateHeader } from './checkpoint-storage.ts';
 
 const header: StateHeader = {

@@ -18,8 +18,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { isBeingWritten, writerInFileName } from '../../base/is-process-running.ts';
 import { moveOver, readRegularFile, removeAny } from '../../base/read-remove-rename-files.ts';
-import type { ReadTimes } from '../engine-session.ts';
-import { type Checkpoint, checkpointSchema } from '../session-checkpoint.ts';
+import { type Checkpoint, checkpointSchema, type ReadTimes } from '../engine-session.ts';
 import { type ParsedState, writeAll } from './state-file.ts';
 
 const UNFINISHED = /\.([0-9A-Za-z]*-\d+)\.partial$/;

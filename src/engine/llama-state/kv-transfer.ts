@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
-import type { ReadTimes } from '../engine-session.ts';
-import type { Checkpoint } from '../session-checkpoint.ts';
+import type { Checkpoint, ReadTimes } from '../engine-session.ts';
 import {
   type KvLayout,
   type SequenceState,

@@ -1,7 +1,6 @@
 import type { CallOptions } from '../engine-session.ts';
 import { FORCING_BIAS, type ForcedRequest, type ListedProbabilities } from '../http/forced-score.ts';
-import { lnProbability } from '../next-distribution.ts';
-import type { SequenceScore } from '../sequence-score.ts';
+import { lnProbability, type SequenceScore } from '../sequence-score.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 import type { Choice, Counts, PromptSender, Prompt } from './prompt-sender.ts';
 

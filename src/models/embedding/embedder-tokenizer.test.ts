@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { presetModels } from '../default-models.ts';
-import { embedderTokenizer } from './embedder-tokenizer.ts';
+import { embedderTokenizer } from './transformers-embedder.ts';
 
 const plain = { single_word: false, lstrip: false, rstrip: false, normalized: false };
 const special = (id: number, content: string) => ({ id, content, special: true, ...plain });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findChineseNames } from './find-chinese-names.ts';
+import { findChineseNames } from './memory-links.ts';
 
 test.each([
   ['我姐姐叫陈晓梅。', ['陈晓梅']],

@@ -1,4 +1,5 @@
 import type { MemoryRecord } from './memory-record.ts';
+import { createHash } from 'node:crypto';
 
 /** A memory as long-term memory stores it: chunks with their vectors. */
 export interface ColdMemory extends Omit<MemoryRecord, 'content'> {
@@ -61,4 +62,14 @@ export interface ColdStore {
 /** True for a zero vector, which has no direction and no cosine. */
 export function isZero(vector: Float32Array): boolean {
   return vector.every((value) => value === 0);
+}
+
+/**
+ * Derives a UUID from a name: the id of a group in every store. Names themselves never reach a store, so none can act as a
+ * pattern, a separator or a statement.
+ */
+export function deriveUuid(name: string): string {
+  // In UTF-16, where different unpaired surrogates stay different.
+  const hex = createHash('sha256').update(name, 'utf16le').digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

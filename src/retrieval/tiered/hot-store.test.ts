@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import { InProcessHotStore } from './in-process-hot-store.ts';
 import type { HotStore } from './hot-store.ts';
-import { deriveUuid } from './derive-uuid.ts';
+import { deriveUuid } from './cold-store.ts';
 import type { MemoryRecord } from './memory-record.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 

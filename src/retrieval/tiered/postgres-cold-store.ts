@@ -2,9 +2,8 @@ import { and, asc, cosineDistance, countDistinct, eq, inArray, isNotNull, notInA
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { postgresAddress, postgresClientUrl } from '../../config/normalise-server-addresses.ts';
-import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
+import { type ColdHit, type ColdMemory, type ColdStore, deriveUuid, isZero } from './cold-store.ts';
 import { batches } from '../../base/batches.ts';
-import { deriveUuid } from './derive-uuid.ts';
 import type { PostgresDatabase, PostgresIndex, PostgresSchemaOptions } from './postgres-schema.ts';
 import { prepareSchema, refreshIndex, schemaName, schemaTables, searchSettings } from './postgres-schema.ts';
 import { STORE_TIMEOUT_MS, storeError, withTimeout } from './store-error.ts';

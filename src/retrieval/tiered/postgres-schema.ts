@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { bigserial, integer, jsonb, type PgDatabase, type PgQueryResultHKT } from 'drizzle-orm/pg-core';
 import { pgSchema, text, timestamp, uuid, vector } from 'drizzle-orm/pg-core';
-import type { ColdHit } from './cold-store.ts';
-import { deriveUuid } from './derive-uuid.ts';
+import { type ColdHit, deriveUuid } from './cold-store.ts';
 import { dimensionMismatch } from './store-error.ts';
 
 /** Drizzle's interface to either kind of PostgreSQL. @internal */

@@ -2,10 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { embedMemories } from '../memory-vector-index.ts';
 import type { MemorySearchResult } from '../retriever.ts';
-import type { ColdHit, ColdStore } from './cold-store.ts';
+import { type ColdHit, type ColdStore, deriveUuid } from './cold-store.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';
 import { batches } from '../../base/batches.ts';
-import { deriveUuid } from './derive-uuid.ts';
 import { checkRecord, ingressVerdict, type IngressVerdict, type MemoryRecord } from './memory-record.ts';
 import { splitIntoChunks } from './split-into-chunks.ts';
 

@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { normalisedEntropy } from '../../engine/next-distribution.ts';
+import { normalisedEntropy } from '../../engine/sequence-score.ts';
 import type { CallOptions, EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';

@@ -1,6 +1,6 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { checkpointSchema } from '../../../src/engine/session-checkpoint.ts';
+import { checkpointSchema } from '../../../src/engine/engine-session.ts';
 import { concatenated, copyOf } from '../../fixtures/moved-cells.ts';
 import { TestFolder } from '../../model/bench-fixture.ts';
 import { openedFor, openEngine } from './opened.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareScores } from '../../../src/engine/sequence-score.ts';
-import { tokenProbability } from '../../../src/engine/next-distribution.ts';
+import { compareScores, tokenProbability } from '../../../src/engine/sequence-score.ts';
 import type { Opened } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 

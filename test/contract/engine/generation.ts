@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { likeliestTokens } from '../../../src/engine/next-distribution.ts';
+import { likeliestTokens } from '../../../src/engine/sequence-score.ts';
 import type { Opened } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { expect, test } from 'vitest';
-import { likeliestTokens } from '../../next-distribution.ts';
+import { likeliestTokens } from '../../sequence-score.ts';
 import { llamaCpp } from '../../llama-cpp/llama-cpp-adapter.ts';
 import { modelShapes } from './model-shapes.ts';
 import { modelTensors } from './model-tensors.ts';

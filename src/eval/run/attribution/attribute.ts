@@ -2,7 +2,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { firstSentence } from '../../../base/sentence-boundaries.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
-import { likeliestTokens } from '../../../engine/next-distribution.ts';
+import { likeliestTokens } from '../../../engine/sequence-score.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import type { AttributionRecord } from '../../../store/records/attribution-record.ts';
 import type { TurnRecord } from '../../../store/records/turn-record.ts';

@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import { compareScores, meanDivergence, type SequenceScore } from '../../../engine/sequence-score.ts';
 import {
+  compareScores,
   likeliestTokens,
   lnProbability,
+  meanDivergence,
   type NextDistribution,
+  type SequenceScore,
   tokenProbability,
-} from '../../../engine/next-distribution.ts';
+} from '../../../engine/sequence-score.ts';
 import { type TokenId, UNKNOWN_TOKEN, commonLength } from '../../../engine/token-id.ts';
 import type { DatasetItem } from '../../../data/dataset.ts';
 import { holdsWords } from '../../../data/split-words.ts';
