@@ -43,7 +43,7 @@ export function shapeGeometry(name: string): ModelGeometry {
     name,
     parameters: layers * perLayer + vocabulary,
     kvBytesPerToken: F16_BYTES * 2 * layers * kvHeads * headDimension,
-    operationsPerPair: pairOperations({ layers, heads, headDimension, valueDimension: headDimension }),
+    operationsPerPair: pairOperations(shape),
   };
 }
 
@@ -61,13 +61,14 @@ export function fileGeometry(path: string): ModelGeometry {
     name: header.name,
     parameters: header.parameters,
     kvBytesPerToken: F16_BYTES * header.kvNumbersPerToken,
-    operationsPerPair: pairOperations(header),
+    operationsPerPair: pairOperations(header, header.valueDimension),
   };
 }
 
-type Attention = Readonly<Record<'layers' | 'heads' | 'headDimension' | 'valueDimension', number>>;
-
 /** A multiplication and an addition per number of a key, and of a value. */
-function pairOperations({ layers, heads, headDimension, valueDimension }: Attention): number {
+function pairOperations(
+  { layers, heads, headDimension }: Pick<ModelShape, 'layers' | 'heads' | 'headDimension'>,
+  valueDimension = headDimension,
+): number {
   return 2 * layers * heads * (headDimension + valueDimension);
 }

@@ -94,6 +94,7 @@ interface RequestFields {
 export class Slot {
   readonly id: number;
   readonly counts = new TokenCounter();
+  readonly errors: ServerConnection['errors'];
   readonly #connection: ServerConnection;
   readonly #alias: string;
   readonly #ledger: PromptTokenLedger | undefined;
@@ -101,13 +102,10 @@ export class Slot {
   /** @param alias the server's name for the model @param ledger of the engine; none while probing the server */
   constructor(connection: ServerConnection, id: number, alias: string, ledger?: PromptTokenLedger) {
     this.#connection = connection;
+    this.errors = connection.errors;
     this.id = id;
     this.#alias = alias;
     this.#ledger = ledger;
-  }
-
-  get errors(): ServerConnection['errors'] {
-    return this.#connection.errors;
   }
 
   /**
@@ -137,7 +135,7 @@ export class Slot {
         this.#addCounts(this.#checked(chunk, ids, held), ids, 1);
         return;
       }
-      throw this.#connection.errors.unreachable('the answer was cut off');
+      throw this.errors.unreachable('the answer was cut off');
     });
   }
 
@@ -168,7 +166,7 @@ export class Slot {
         latest = chunk.timings ?? latest;
         yield chunk;
       }
-      throw this.#connection.errors.unreachable('the answer was cut off');
+      throw this.errors.unreachable('the answer was cut off');
     } finally {
       if (!isWhole) await this.#addStoppedCounts(ids, latest);
     }
@@ -195,7 +193,7 @@ export class Slot {
       if (own?.is_processing === false) return own.n_prompt_tokens ?? null;
       await sleep(IDLE_POLL_MS);
     }
-    throw this.#connection.errors.busy(`slot ${this.id} did not stop working in ${IDLE_LIMIT_MS / 1000} s`);
+    throw this.errors.busy(`slot ${this.id} did not stop working in ${IDLE_LIMIT_MS / 1000} s`);
   }
 
   #body(ids: TokenIds, held: number, fields: RequestFields): object {
@@ -210,7 +208,7 @@ export class Slot {
 
   /** Checks an answer. @returns its timings @throws BenchError `changed`, `protocol` if model, slot or reuse is wrong */
   #checked({ id_slot: slot, model, timings }: Chunk, ids: TokenIds, held: number): Timings {
-    const { errors } = this.#connection;
+    const { errors } = this;
     if (slot !== undefined && slot !== this.id) {
       throw errors.protocol(`answered from slot ${slot} instead of ${this.id}`);
     }

@@ -270,19 +270,16 @@ class StateReader {
   }
 }
 
-interface EncodedForm {
-  /** Sequences of the context. */
-  readonly streams: number;
-  /** Layers with a sliding window, in a second cache. Default: none. */
-  readonly windowed?: readonly number[];
-}
-
-/** Encodes a state file as a list of parts; keys and values are not copied. */
+/**
+ * Encodes a state file as a list of parts; keys and values are not copied.
+ * @param form also `streams`, the sequences of the context, and `windowed`, the layers with a sliding window, in a second cache
+ */
 export function stateParts(
   { positions, keys, values, tensors }: FileCells,
   tokensByPosition: ArrayLike<number>,
-  { streams, version, isWrapped, windowed = [] }: StateForm & EncodedForm,
+  form: StateForm & { readonly streams: number; readonly windowed?: readonly number[] },
 ): Uint8Array[] {
+  const { streams, version, isWrapped, windowed = [] } = form;
   const integers = (...numbers: number[]): Uint8Array => new Uint8Array(Int32Array.from(numbers).buffer);
   const cells = new Int32Array(positions.length * CELL_INTEGERS);
   positions.forEach((position, cell) => cells.set([position, 1], CELL_INTEGERS * cell));

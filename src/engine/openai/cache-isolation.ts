@@ -36,16 +36,12 @@ export function cacheNames(kind: 'salt' | 'switch' | 'line', words: TokenIds = [
     name(scope?: string, slot = 0): CacheName {
       const named = scope === undefined ? `fresh ${count++}` : `scope ${scope}`;
       const hash = createHash('sha256').update(`${secret} ${named}`).digest();
-      switch (kind) {
-        case 'salt':
-          return { line: [], fields: { cache_salt: hash.toString('base64url') }, firstFields: {} };
-        case 'switch':
-          return { line: [], fields: { cache_prompt: true, id_slot: slot }, firstFields: { cache_prompt: false } };
-        case 'line': {
-          const chosen = Array.from({ length: LINE_WORDS }, (_, index) => hash[index]! % ALPHABET);
-          return { line: [...chosen, ALPHABET].map((word) => words[word]!), fields: {}, firstFields: {} };
-        }
+      if (kind === 'salt') return { line: [], fields: { cache_salt: hash.toString('base64url') }, firstFields: {} };
+      if (kind === 'switch') {
+        return { line: [], fields: { cache_prompt: true, id_slot: slot }, firstFields: { cache_prompt: false } };
       }
+      const chosen = Array.from({ length: LINE_WORDS }, (_, index) => hash[index]! % ALPHABET);
+      return { line: [...chosen, ALPHABET].map((word) => words[word]!), fields: {}, firstFields: {} };
     },
   };
 }

@@ -58,8 +58,8 @@ export class HierarchicalMemory {
   readonly #all: MemoryVectorIndex<TimedMemory>;
   readonly #persona: MemoryVectorIndex<TimedMemory>;
   readonly #links = new MemoryLinks();
-  /** Short-term and mid-term tiers, oldest memory first; undefined after a change. */
-  #newer: Readonly<Record<'short' | 'mid', readonly TimedMemory[]>> | undefined;
+  /** The tier of each memory that is not long-term, oldest memory first; undefined after a change. */
+  #newer: ReadonlyMap<TimedMemory, 'short' | 'mid'> | undefined;
 
   constructor(backend: VectorBackend, dimension: number) {
     this.#all = new MemoryVectorIndex(backend, dimension);
@@ -124,7 +124,8 @@ export class HierarchicalMemory {
     if (tier === 'long') {
       return this.#all.search(vector, k + NEWER_MEMORIES).filter(({ memory }) => this.#isIn('long', memory));
     }
-    return this.#newerTiers()[tier].map((memory) => ({ memory, score: innerProduct(vector, memory.embedding) }));
+    const newer = [...this.#newerTiers().keys()].filter((memory) => this.#isIn(tier, memory));
+    return newer.map((memory) => ({ memory, score: innerProduct(vector, memory.embedding) }));
   }
 
   /**
@@ -157,21 +158,18 @@ export class HierarchicalMemory {
     for (const [memory, score] of scores) scores.set(memory, score / largestSum);
   }
 
-  #newerTiers(): Readonly<Record<'short' | 'mid', readonly TimedMemory[]>> {
-    if (this.#newer === undefined) {
-      const byAge = this.#all.list().sort((a, b) => a.writtenMs - b.writtenMs);
-      const mid = byAge.slice(-NEWER_MEMORIES, -SHORT_TERM_MEMORIES);
-      this.#newer = { short: byAge.slice(-SHORT_TERM_MEMORIES), mid };
-    }
-    return this.#newer;
+  #newerTiers(): ReadonlyMap<TimedMemory, 'short' | 'mid'> {
+    if (this.#newer !== undefined) return this.#newer;
+    const newer = this.#all
+      .list()
+      .sort((a, b) => a.writtenMs - b.writtenMs)
+      .slice(-NEWER_MEMORIES);
+    const firstShort = newer.length - SHORT_TERM_MEMORIES;
+    return (this.#newer = new Map(newer.map((memory, index) => [memory, index < firstShort ? 'mid' : 'short'])));
   }
 
   #isIn(tier: MemoryTier, memory: TimedMemory): boolean {
-    if (tier === 'persona') return isPersona(memory);
-    const newer = this.#newerTiers();
-    return tier === 'long'
-      ? !newer.short.includes(memory) && !newer.mid.includes(memory)
-      : newer[tier].includes(memory);
+    return tier === 'persona' ? isPersona(memory) : (this.#newerTiers().get(memory) ?? 'long') === tier;
   }
 }
 

@@ -151,17 +151,7 @@ export class SalienceRetriever implements Retriever {
     checkSearch(topK, threshold);
     const start = performance.now();
     const index = topK === 0 ? undefined : this.#indexes.get(userId);
-    const found =
-      index === undefined
-        ? {
-            path: 'hybrid' as const,
-            files: [],
-            ranked: [],
-            candidates: 0,
-            embedded: start,
-            searched: performance.now(),
-          }
-        : await this.#find(index, query, { ...options, threshold });
+    const found = await this.#find(index, query, { ...options, threshold });
     const { path, files, ranked, candidates, searched, embedded = start } = found;
     const budgeted = withinBudget(ranked, maxTokens);
     index?.countAccess(budgeted.results);
@@ -172,8 +162,11 @@ export class SalienceRetriever implements Retriever {
   }
 
   /** Reads files, or searches by meaning and by words. @returns also when these steps ended, by `performance.now()` */
-  async #find(index: SalienceIndex, query: string, options: SalienceSearchOptions & RetrieveOptions) {
+  async #find(index: SalienceIndex | undefined, query: string, options: SalienceSearchOptions & RetrieveOptions) {
     const { userId, topK, threshold, scope, now = new Date() } = options;
+    if (index === undefined) {
+      return { path: 'hybrid' as const, files: [], ranked: [], candidates: 0, searched: performance.now() };
+    }
     const read = index.read(query, now.getTime(), scope);
     if (read !== undefined) {
       const { path, files, entries } = read;

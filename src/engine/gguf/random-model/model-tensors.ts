@@ -57,18 +57,9 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
       ? signed(random, weights, gain / Math.sqrt(inputs))
       : quantised(random, BLOCKS[weights], gain / Math.sqrt(inputs)),
   });
-  const bias = (name: string, size: number): GgufTensor => ({
-    name: `${name}.bias`,
-    dimensions: [size],
-    type: 'F32',
-    fill: signed(random, 'F32', 0.5),
-  });
-  const norm = (name: string, size = width, least = 0.5): GgufTensor => ({
-    name: `${name}.weight`,
-    dimensions: [size],
-    type: 'F32',
-    fill: positive(random, least),
-  });
+  const bias = (name: string, size: number): GgufTensor => vector(`${name}.bias`, size, signed(random, 'F32', 0.5));
+  const norm = (name: string, size = width, least = 0.5): GgufTensor =>
+    vector(`${name}.weight`, size, positive(random, least));
   const experts = (name: string, inputs: number, outputs: number, count: number): GgufTensor => {
     const one = matrix(name, inputs, outputs);
     return { ...one, dimensions: [...one.dimensions, count] };
@@ -126,6 +117,10 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
     norm(shape.architecture === 'lfm2' ? 'token_embd_norm' : 'output_norm'),
     ...(shape.tiedOutput ? [] : [matrix('output', width, shape.vocabularyTokens, LOGIT_GAIN)]),
   ];
+}
+
+function vector(name: string, size: number, fill: GgufTensor['fill']): GgufTensor {
+  return { name, dimensions: [size], type: 'F32', fill };
 }
 
 /** Numbers with random sign and fraction and a fixed exponent, which needs no rounding. Their RMS is within a factor of √2. */
@@ -186,10 +181,5 @@ function frequencyFactors(shape: ModelShape, scaling: LlamaThreeScaling): GgufTe
     const smooth = (originalContextTokens / wavelength - low) / (high - low);
     return 1 / ((1 - smooth) / factor + smooth);
   });
-  return {
-    name: 'rope_freqs.weight',
-    dimensions: [pairs],
-    type: 'F32',
-    fill: (words) => words.set(new Uint32Array(factors.buffer)),
-  };
+  return vector('rope_freqs.weight', pairs, (words) => words.set(new Uint32Array(factors.buffer)));
 }

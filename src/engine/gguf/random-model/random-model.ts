@@ -27,7 +27,7 @@ const FINGERPRINT_DIGITS = 12;
 const tokenizerSchema = z.object({
   model: z.object({
     vocab: z.record(z.string(), z.int()),
-    merges: z.array(z.union([z.string(), z.tuple([z.string(), z.string()])])),
+    merges: z.array(z.union([z.string(), z.tuple([z.string(), z.string()]).transform((pair) => pair.join(' '))])),
   }),
 });
 const NORMAL = 1;
@@ -36,9 +36,6 @@ const MARKER = /^<(?:\/?s|\|.*\|)>$/;
 
 const TURN_START = '<|im_start|>';
 const TURN_END = '<|im_end|>';
-
-/** Special tokens of the shipped vocabulary. */
-const specialTokens = { bos: 0, eos: 1, padding: 2 } as const;
 
 /**
  * Returns the file of a random model, and generates it at the first call. `random:SHAPE` has random weights in that shape,
@@ -179,12 +176,10 @@ function paddedVocabulary(size: number, forChat: boolean): Record<string, GgufVa
     'tokenizer.ggml.pre': 'gpt-2',
     'tokenizer.ggml.tokens': { texts: tokens },
     'tokenizer.ggml.token_type': { integers: tokens.map((token) => (MARKER.test(token) ? CONTROL : NORMAL)) },
-    'tokenizer.ggml.merges': {
-      texts: merges.map((merge) => (typeof merge === 'string' ? merge : merge.join(' '))),
-    },
-    'tokenizer.ggml.bos_token_id': specialTokens.bos,
-    'tokenizer.ggml.eos_token_id': specialTokens.eos,
-    'tokenizer.ggml.padding_token_id': specialTokens.padding,
+    'tokenizer.ggml.merges': { texts: merges },
+    'tokenizer.ggml.bos_token_id': 0,
+    'tokenizer.ggml.eos_token_id': 1,
+    'tokenizer.ggml.padding_token_id': 2,
     ...(forChat ? { 'tokenizer.ggml.eot_token_id': first.indexOf(TURN_END) } : {}),
   };
 }
