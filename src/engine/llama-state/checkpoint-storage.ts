@@ -157,7 +157,7 @@ export class CheckpointMemory implements Disposable {
   store({ id, sha256 }: Checkpoint, fileIdentity: string, content: Uint8Array, header: StateHeader): void {
     this.delete(id);
     if (content.length > this.#maxBytes) return;
-    const file = MemoryFile.create();
+    const file = createMemoryFile();
     if (file?.write([content]) !== true) return file?.[Symbol.dispose]();
     // Copies fields, since the argument may also hold views that keep the whole file in memory.
     const { tokens, positions, tensors } = header;
@@ -190,59 +190,53 @@ const MEMORY_FOLDER = '/dev/shm';
 /** Linux folder with this process's open files, including deleted ones. */
 const OPEN_FILES = '/proc/self/fd';
 
+export type MemoryFile = NonNullable<ReturnType<typeof createMemoryFile>>;
+
 /**
- * A file in memory, deleted but open: it is never on disk, only this process can access it, and it vanishes with the process, even
- * if that is killed.
+ * Creates an empty file in memory, deleted but open: it is never on disk, only this process can access it, and it vanishes with the
+ * process, even if that is killed. Undefined if the system has no files in memory.
  */
-export class MemoryFile implements Disposable {
-  readonly #file: number;
-  #sizeBytes = 0;
-  /** Number of users: the owner, and each open reader. */
-  #holders = 1;
-
-  private constructor(file: number) {
-    this.#file = file;
+export function createMemoryFile() {
+  const path = join(MEMORY_FOLDER, `dki-bench-${crypto.randomUUID()}`);
+  let file: number;
+  try {
+    file = openSync(path, 'wx', 0o600);
+  } catch {
+    return undefined;
   }
-
-  /** Creates an empty file; undefined if the system has no files in memory. */
-  static create(): MemoryFile | undefined {
-    const path = join(MEMORY_FOLDER, `dki-bench-${crypto.randomUUID()}`);
-    let file: number;
-    try {
-      file = openSync(path, 'wx', 0o600);
-    } catch {
-      return undefined;
-    }
-    rmSync(path);
-    if (existsSync(join(OPEN_FILES, String(file)))) return new MemoryFile(file);
+  rmSync(path);
+  const openPath = join(OPEN_FILES, String(file));
+  if (!existsSync(openPath)) {
     closeSync(file);
     return undefined;
   }
-
-  get sizeBytes(): number {
-    return this.#sizeBytes;
-  }
-
-  /** Replaces the content; there must be no open reader. @returns false if there is no space */
-  write(parts: readonly Uint8Array[]): boolean {
-    const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0);
-    try {
-      writeAll(this.#file, parts);
-      ftruncateSync(this.#file, sizeBytes);
-    } catch {
-      return false;
-    }
-    this.#sizeBytes = sizeBytes;
-    return true;
-  }
-
-  /** Opens the file for reading. The path is valid in this process until disposed, even if the owner disposes of the file before. */
-  open(): Disposable & { readonly path: string } {
-    this.#holders++;
-    return { path: join(OPEN_FILES, String(this.#file)), [Symbol.dispose]: () => this[Symbol.dispose]() };
-  }
-
-  [Symbol.dispose](): void {
-    if (--this.#holders === 0) closeSync(this.#file);
-  }
+  let sizeBytes = 0;
+  /** Number of users: the owner, and each open reader. */
+  let holders = 1;
+  const release = (): void => {
+    if (--holders === 0) closeSync(file);
+  };
+  return {
+    get sizeBytes(): number {
+      return sizeBytes;
+    },
+    /** Replaces the content; there must be no open reader. @returns false if there is no space */
+    write(parts: readonly Uint8Array[]): boolean {
+      const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+      try {
+        writeAll(file, parts);
+        ftruncateSync(file, bytes);
+      } catch {
+        return false;
+      }
+      sizeBytes = bytes;
+      return true;
+    },
+    /** Opens the file for reading. The path is valid in this process until disposed, even if the owner disposes of the file before. */
+    open(): Disposable & { readonly path: string } {
+      holders++;
+      return { path: openPath, [Symbol.dispose]: release };
+    },
+    [Symbol.dispose]: release,
+  };
 }

@@ -17,7 +17,13 @@ import {
 } from '../sequence-state.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
-import { type CheckpointFolder, type CheckpointMemory, MemoryFile, type StateHeader } from './checkpoint-storage.ts';
+import {
+  type CheckpointFolder,
+  type CheckpointMemory,
+  createMemoryFile,
+  type MemoryFile,
+  type StateHeader,
+} from './checkpoint-storage.ts';
 import {
   type FileCells,
   fileTensors,
@@ -214,7 +220,7 @@ export class KvTransfer implements Disposable {
   /** Loads the parts of a KV file through memory if possible, else through the temporary file. */
   async #loadParts(parts: readonly Uint8Array[], cells: SessionCells): Promise<void> {
     const { scratchPath, memory } = this.#parts;
-    if (memory !== null) this.#incoming ??= MemoryFile.create();
+    if (memory !== null) this.#incoming ??= createMemoryFile();
     if (this.#incoming?.write(parts) === true) {
       using file = this.#incoming.open();
       await this.#load(file.path, cells);

@@ -5,7 +5,6 @@ import { ServerSession } from '../http/server-session.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenIds } from '../token-id.ts';
 import { TokenCounter, type TokenMeter } from '../token-meter.ts';
-import type { CacheName } from './cache-isolation.ts';
 import type { ProbedServer } from './probe-server.ts';
 import type { Counts, PromptSender, Prompt } from './prompt-sender.ts';
 import { generateBehind } from './v1-generation.ts';
@@ -23,17 +22,12 @@ interface OpenAiParts extends SessionParts {
  * reported as reused with the number that should be cached.
  */
 export class OpenAiSession extends ServerSession<OpenAiParts> {
-  #name: CacheName;
+  #name = this.parts.probed.names.name(undefined, this.parts.sessionIndex);
   /** The name was not used yet, by this or any other session. */
   #isFresh = true;
   /** How many of the first tokens the server has evaluated under this name. */
   #held = 0;
   readonly #counts = new TokenCounter();
-
-  constructor(parts: OpenAiParts) {
-    super(parts);
-    this.#name = parts.probed.names.name(undefined, parts.sessionIndex);
-  }
 
   reading(): TokenMeter {
     return this.#counts.reading;

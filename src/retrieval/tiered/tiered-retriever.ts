@@ -119,9 +119,9 @@ function toRecord({ memoryId, content, metadata = {}, userId, embedding }: NewMe
 
 /** Lists each memory once, at its best rank. */
 function distinctMemories(items: readonly ContextItem[]): MemorySearchResult[] {
-  const best = new Map<string, MemorySearchResult>();
-  for (const { memoryId, content, score, metadata } of items) {
-    if (!best.has(memoryId)) best.set(memoryId, { memoryId, content, score, metadata });
-  }
-  return [...best.values()];
+  const byMemory = Map.groupBy(items, ({ memoryId }) => memoryId);
+  return Array.from(byMemory.values(), ([best]) => {
+    const { memoryId, content, score, metadata } = best!;
+    return { memoryId, content, score, metadata };
+  });
 }
