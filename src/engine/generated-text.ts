@@ -3,17 +3,7 @@ import { sentenceEnd, surelyFirstSentence } from '../base/sentence-boundaries.ts
 import type { GenerateOptions } from './base-session.ts';
 import type { Generation, GenerationLimits } from './engine-session.ts';
 
-export type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;
-
-/** Generated text, split into thought and answer, with the answer cut at its end. */
-export interface GeneratedText {
-  /** The answer, without leading white space and without an incomplete character at its end. */
-  readonly text: string;
-  /** The rule that cut the answer; undefined if none did. */
-  readonly end: Extract<Generation['stop'], 'stop-text' | 'sentence'> | undefined;
-  /** The thought before the answer, including its marks; empty if there is none. */
-  readonly thought: string;
-}
+type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;
 
 const SPLIT_CHARACTER = /\ufffd+$/u;
 
@@ -22,16 +12,20 @@ const SPLIT_CHARACTER = /\ufffd+$/u;
  * sentence. All engines use this: in this process to stop generating, with servers to cut what they sent.
  * @param isWhole no more text will come
  */
-export function generatedText(generated: string, limits: TextLimits, isWhole: boolean): GeneratedText {
+export function generatedText(generated: string, limits: TextLimits, isWhole: boolean) {
   const whole = generated.replace(SPLIT_CHARACTER, '');
   const start = answerStart(whole) ?? (isWhole ? 0 : whole.length);
   const answer = whole.slice(start);
   const stops = (limits.stopTexts ?? []).map((stopText) => answer.indexOf(stopText)).filter((index) => index >= 0);
   const stopText = Math.min(...stops, Infinity);
   const sentence = (limits.oneSentence === true ? sentenceEnd(answer, isWhole) : undefined) ?? Infinity;
+  const cut = stopText <= sentence ? ('stop-text' as const) : ('sentence' as const);
   return {
+    /** The answer, without leading white space and without an incomplete character at its end. */
     text: answer.slice(0, Math.min(stopText, sentence)).replace(SPLIT_CHARACTER, '').trimStart(),
-    end: stopText <= sentence ? (stopText === Infinity ? undefined : 'stop-text') : 'sentence',
+    /** The rule that cut the answer; undefined if none did. */
+    end: Math.min(stopText, sentence) === Infinity ? undefined : cut,
+    /** The thought before the answer, including its marks; empty if there is none. */
     thought: whole.slice(0, start),
   };
 }
@@ -104,7 +98,7 @@ export async function decodeTokens(
     return { tokens, text, stop, firstTokenMs, thoughtTokens: tokensOfThought(thought, tokens, detokenize) };
   };
   /** The text so far if a stop text or the end of a sentence has ended it. */
-  const endedText = (id: TokenId): (GeneratedText & { readonly end: Decoded['stop'] }) | undefined => {
+  const endedText = (id: TokenId) => {
     if (!mayEnd && onToken === undefined) return undefined;
     const soFar = detokenize(tokens);
     const { end, ...read } = generatedText(soFar, limits, false);

@@ -15,15 +15,11 @@ const LISTED_TOKENS = 100;
 /** Logit bias that makes sure a token is sampled. */
 export const FORCING_BIAS = 1e6;
 
-export interface ScoredModel {
-  readonly vocabularySize: number;
-  /** How many tokens a distribution lists: all, or the likeliest N. */
-  readonly listed: 'all' | number;
-  readonly plainToken: TokenId;
-}
+export type ScoredModel = Readonly<ReturnType<typeof scoredModel>>;
 
-export function scoredModel(vocabularySize: number, plainToken: TokenId): ScoredModel {
-  const listed = vocabularySize <= LARGEST_LISTED_VOCABULARY ? 'all' : LISTED_TOKENS;
+/** @returns also `listed`, how many tokens a distribution lists: all, or the likeliest N */
+export function scoredModel(vocabularySize: number, plainToken: TokenId) {
+  const listed = vocabularySize <= LARGEST_LISTED_VOCABULARY ? ('all' as const) : LISTED_TOKENS;
   return { vocabularySize, listed, plainToken };
 }
 
@@ -41,9 +37,7 @@ export interface ForcedRequest {
 /** Sends a request. Undefined if the server reports nothing because the token ends within a character. */
 export type SendForced = (request: ForcedRequest) => Promise<ListedProbabilities | undefined>;
 
-export interface ScoreRequest {
-  readonly ids: TokenIds;
-  readonly held: number;
+interface ScoreRequest extends Pick<ForcedRequest, 'ids' | 'held'> {
   readonly continuation: TokenIds;
   readonly distributions: boolean;
 }

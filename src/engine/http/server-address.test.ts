@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { serverAddress } from './server-connection.ts';
 
 const address = (engineUrl: string | undefined, allowRemote?: boolean): string =>
-  serverAddress({ engine: 'openai', engineUrl, allowRemote });
+  serverAddress('openai', engineUrl, allowRemote);
 
 test.each(['http://127.0.0.1:8080', 'http://localhost:1/v1', 'https://[::1]:8443', 'http://127.1.2.3'])(
   '%s is of this machine',

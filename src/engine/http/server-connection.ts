@@ -193,14 +193,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-export interface AddressOptions {
-  readonly engine: string;
-  readonly engineUrl: string | undefined;
-  readonly allowRemote: boolean | undefined;
-}
-
 /** Checks a server's address. @throws BenchError `bad-option` if it is missing, malformed, or remote without `allowRemote` */
-export function serverAddress({ engine, engineUrl, allowRemote = false }: AddressOptions): string {
+export function serverAddress(engine: string, engineUrl: string | undefined, allowRemote = false): string {
   const example = 'http://127.0.0.1:8080';
   if (engineUrl === undefined) {
     throw new BenchError('bad-option', `--engine ${engine}: needs a server URL`, `add --engine-url ${example}`);

@@ -107,21 +107,19 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
   }
 }
 
-/** How prompts are cut into chunks. Depends on the model's size, not on measured time, so that results stay repeatable. */
-export interface ChunkRule {
-  /** Most tokens per chunk. */
-  readonly largest: number;
-  /** Chunks end at multiples of this number of tokens, counted from the start of their call. */
-  readonly multiple: number;
-}
+type ChunkRule = Readonly<ReturnType<typeof chunkRule>>;
 
 /** Weights times tokens between two checks of the abort signal: at most a second on one core. */
 const WEIGHTS_PER_CHUNK = 1.5e10;
 /** Smaller chunks slow evaluation down too much. */
 const MIN_CHUNK_TOKENS = 32;
 
-/** @param exactCuts of the engine; if null, chunks are whole batches, the fewest possible cuts */
-export function chunkRule(batchTokens: number, parameters: number, exactCuts: number | null): ChunkRule {
+/**
+ * How prompts are cut into chunks. Depends on the model's size, not on measured time, so that results stay repeatable.
+ * @param exactCuts of the engine; if null, chunks are whole batches, the fewest possible cuts
+ * @returns most tokens per chunk; chunks end at multiples of `multiple` tokens, counted from the start of their call
+ */
+export function chunkRule(batchTokens: number, parameters: number, exactCuts: number | null) {
   if (exactCuts === null) return { largest: batchTokens, multiple: 1 };
   const largest = 2 ** Math.floor(Math.log2(WEIGHTS_PER_CHUNK / parameters));
   return { largest: Math.min(batchTokens, Math.max(MIN_CHUNK_TOKENS, largest)), multiple: exactCuts };

@@ -69,7 +69,7 @@ async function findServer(
   const file = await localFile(name, options);
   const connect = (url: string): ServerConnection => new ServerConnection({ url, program: llamaServer.name });
   if (program === undefined) {
-    const url = serverAddress({ engine: llamaServer.name, engineUrl, allowRemote });
+    const url = serverAddress(llamaServer.name, engineUrl, allowRemote);
     return { connection: connect(url), name, file, slotsFolder, close: () => Promise.resolve() };
   }
   const others = { '--engine-url': engineUrl, '--slots-folder': slotsFolder, '--allow-remote': allowRemote };

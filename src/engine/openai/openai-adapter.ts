@@ -37,7 +37,7 @@ export function openerFor(
   patience?: Patience,
 ): ReturnType<EngineAdapter<OpenAiOptions>['opener']> {
   const probe = async (file: string, options: CallOptions): Promise<ProbedServer> => {
-    const url = serverAddress({ engine: openAi.name, engineUrl, allowRemote }).replace(/\/v1\/*$/, '');
+    const url = serverAddress(openAi.name, engineUrl, allowRemote).replace(/\/v1\/*$/, '');
     const key = apiKey(url, engineKeyVariable, process.env);
     const server = { url, program: 'the server', key, keyVariable: engineKeyVariable };
     return probeServer(

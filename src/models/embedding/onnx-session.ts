@@ -1,17 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Env, InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-web';
+import type { Env, InferenceSession, TensorConstructor } from 'onnxruntime-web';
 import { BenchError } from '../../base/bench-error.ts';
 
 /** Runtimes of ONNX models, in the order in which they are tried: native where it is installed, else WebAssembly. */
 export const onnxRuntimeNames = ['onnxruntime-node', 'onnxruntime-web'] as const;
 
 /** An encoder in a runtime, on one thread. */
-export interface OnnxSession {
-  readonly runtime: string;
-  readonly inputs: readonly string[];
-  /** Evaluates token ids of one text. @param feeds by name of input, one number per token */
-  run(feeds: Readonly<Record<string, readonly number[]>>): Promise<Readonly<Record<string, Tensor | undefined>>>;
-}
+export type OnnxSession = Awaited<ReturnType<typeof openOnnxSession>>;
 
 interface Runtime {
   readonly InferenceSession: {
@@ -26,10 +21,7 @@ interface Runtime {
  * @param forced the only runtime to try; default: the environment variable `DKI_BENCH_ONNX_RUNTIME`
  * @throws BenchError `bad-option` if the forced runtime is unknown or does not work; the runtime's error for a bad file
  */
-export async function openOnnxSession(
-  path: string,
-  forced = process.env['DKI_BENCH_ONNX_RUNTIME'],
-): Promise<OnnxSession> {
+export async function openOnnxSession(path: string, forced = process.env['DKI_BENCH_ONNX_RUNTIME']) {
   const { name, runtime } = await loadRuntime(forced === '' ? undefined : forced);
   const isWeb = name === 'onnxruntime-web';
   // One thread: the default, one spinning thread per core, would slow the language model during measurements.
@@ -43,7 +35,8 @@ export async function openOnnxSession(
   return {
     runtime: `${name} ${runtime.env.versions.common}`,
     inputs: session.inputNames,
-    run: async (feeds) => {
+    /** Evaluates token ids of one text. @param feeds by name of input, one number per token */
+    run: async (feeds: Readonly<Record<string, readonly number[]>>) => {
       // WebAssembly blocks this thread, so other work of the process runs between texts.
       if (isWeb) await setImmediate();
       const tensors = Object.entries(feeds).map(([input, values]) => [

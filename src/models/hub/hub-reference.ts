@@ -9,14 +9,8 @@ export const COMMIT = /^[0-9a-f]{40}$/;
 const PART = '[A-Za-z0-9][A-Za-z0-9._-]*';
 const REFERENCE = new RegExp(`^${hubPrefix}(${PART})/(${PART})(?:@(${PART}))?(?:/(${PART}(?:/${PART})*))?$`);
 
-export interface HubRepository {
-  /** The name as given, without a file. */
-  readonly name: string;
-  readonly organisation: string;
-  readonly repository: string;
-  /** A branch, a tag or a commit. */
-  readonly revision: string;
-}
+/** A repository, in a branch, a tag or a commit; `name` is as given, without a file. */
+export type HubRepository = Readonly<Omit<ReturnType<typeof parseHubReference>, 'file'>>;
 
 /**
  * Parses `hf:org/repo[@revision]` with or without `/folder/file`. No part can leave the folder of the cache.
