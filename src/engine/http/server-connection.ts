@@ -4,7 +4,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { AnswerTooLong, failureReason, IdleTimeout, isLocalUrl } from '../../base/http-request.ts';
 import { readText, request, retryAfterMs } from '../../base/http-request.ts';
 import type { CallOptions, Retry } from '../engine-session.ts';
-import { errorShape, ServerErrors, type ServerName } from './server-errors.ts';
+import { errorShape, parseJson, ServerErrors, type ServerName } from './server-errors.ts';
 
 /** Limits on waiting for a server and on the size of its answers. */
 export interface Patience {
@@ -182,14 +182,6 @@ export class ServerConnection {
     const [issue] = read.error.issues;
     const what = `${issue!.path.join('.') || 'the answer'}: ${issue!.message}`;
     throw this.errors.protocol(`gives an unexpected response from ${path}: ${what}`, read.error);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }
 

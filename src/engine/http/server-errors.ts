@@ -70,13 +70,18 @@ export class ServerErrors {
   }
 }
 
-function parseRefusal(body: string): { readonly message: string; readonly type: string | null | undefined } {
+/** Undefined for a text that is not JSON. */
+export function parseJson(text: string): unknown {
   try {
-    const { error } = errorShape.parse(JSON.parse(body));
-    return { message: oneLine(error.message), type: error.type };
+    return JSON.parse(text) as unknown;
   } catch {
-    return { message: oneLine(body), type: undefined };
+    return undefined;
   }
+}
+
+function parseRefusal(body: string) {
+  const refusal = errorShape.safeParse(parseJson(body)).data?.error;
+  return { message: oneLine(refusal?.message ?? body), type: refusal?.type };
 }
 
 function oneLine(text: string): string {

@@ -71,17 +71,22 @@ export class PreRetrieval {
     };
     const byRule = changed(record, { question: rules[optimize_type] });
     if (optimize_type !== 'rewrite' || rewrite_strategy === 'rule') return byRule;
-    const written = await this.#write(question, 'Rewrite the question in few plain words.', 'Rewritten:', '\n');
-    return typeof written === 'string' ? withFallback(byRule, written) : changed(record, { question: written[0]! });
+    return this.#byModel(byRule, 'write', async (model) => {
+      const task = 'Rewrite the question in few plain words.';
+      const written = await write(model, question, { task, lead: 'Rewritten:', separator: '\n' });
+      return typeof written === 'string' ? written : changed(record, { question: written[0]! });
+    });
   }
 
   async #decompose(record: QueryRecord): Promise<QueryRecord> {
     const { question } = record;
     const byRule = withParts(record, decomposeQuestion(question));
     if (this.#config.decompose_strategy === 'rule') return byRule;
-    const task = 'Split the question into simple questions, separated by |.';
-    const written = await this.#write(question, task, 'Simple questions:', '|');
-    return typeof written === 'string' ? withFallback(byRule, written) : withParts(record, written);
+    return this.#byModel(byRule, 'write', async (model) => {
+      const task = 'Split the question into simple questions, separated by |.';
+      const written = await write(model, question, { task, lead: 'Simple questions:', separator: '|' });
+      return typeof written === 'string' ? written : withParts(record, written);
+    });
   }
 
   /** Adds hints chosen by the original question. */
@@ -92,36 +97,36 @@ export class PreRetrieval {
       this.#classifier ??= fitRouteClassifier(this.#tools.examples);
       return this.#withStrategy(record, this.#classifier.classify(question).strategy);
     }
-    if (route_strategy === 'llm') return this.#routeByModel(record, question);
+    if (route_strategy === 'llm') {
+      const labels = [...new Set(this.#tools.probes.map(({ strategy }) => strategy))];
+      return this.#byModel(this.#withStrategy(record), 'route', async (model) =>
+        this.#withStrategy(record, await routeByModel(model, question, labels)),
+      );
+    }
     const { strategies, params } = routeByKeyword(question, keyword_rules);
     if (strategies.length === 0) return this.#withStrategy(record);
     return { ...record, retrieval_hints: { strategies, route_strategy, params } };
   }
 
-  async #routeByModel(record: QueryRecord, question: string): Promise<QueryRecord> {
-    const byDefault = this.#withStrategy(record);
-    try {
-      const model = await this.#ableModel('route');
-      if (typeof model === 'string') return withFallback(byDefault, model);
-      const labels = [...new Set(this.#tools.probes.map(({ strategy }) => strategy))];
-      return this.#withStrategy(record, await routeByModel(model, question, labels));
-    } catch (error) {
-      return withFallback(byDefault, this.#overflowReason(error, 'route'));
-    }
-  }
-
-  /** Returns the model if it has proved its ability, else the reason why it is not used. */
-  async #ableModel(purpose: 'route' | 'write'): Promise<QueryModel | string> {
+  /**
+   * Lets the model work on a record. Returns it as prepared by rule, with the reason, if the model has not proved its ability, if
+   * `work` gives a reason, or if a prompt exceeds the model's window.
+   */
+  async #byModel(
+    byRule: QueryRecord,
+    purpose: 'route' | 'write',
+    work: (model: QueryModel) => Promise<QueryRecord | string>,
+  ): Promise<QueryRecord> {
     const { model, probes } = this.#tools;
-    if (model === undefined) return `there is no language model to ${purpose} questions`;
-    const ability = await (this.#ability ??= assessRouting(model, probes));
-    return ability.able ? model : describeAbility(model.name, ability);
-  }
-
-  /** The reason for a fallback if a prompt exceeds the window of the model. @throws any other error */
-  #overflowReason(error: unknown, purpose: 'route' | 'write'): string {
-    if (!(error instanceof BenchError) || error.code !== 'context-overflow') throw error;
-    return `${this.#tools.model!.name} cannot ${purpose} questions: ${error.message}`;
+    if (model === undefined) return withFallback(byRule, `there is no language model to ${purpose} questions`);
+    try {
+      const ability = await (this.#ability ??= assessRouting(model, probes));
+      const done = ability.able ? await work(model) : describeAbility(model.name, ability);
+      return typeof done === 'string' ? withFallback(byRule, done) : done;
+    } catch (error) {
+      if (!(error instanceof BenchError) || error.code !== 'context-overflow') throw error;
+      return withFallback(byRule, `${model.name} cannot ${purpose} questions: ${error.message}`);
+    }
   }
 
   /** Adds a strategy as hint, with its parameters from the keyword rules, whatever method chose it. */
@@ -129,24 +134,6 @@ export class PreRetrieval {
     const { route_strategy, keyword_rules } = this.#config;
     const params = keyword_rules.find((rule) => rule.strategy === strategy)?.params ?? {};
     return { ...record, retrieval_hints: { strategies: [strategy], route_strategy, params } };
-  }
-
-  /**
-   * Lets the model write a line of texts. Returns a reason instead if the model may not be used, if the prompt exceeds
-   * its window, or if a text is far longer than the question or shares no keyword with it.
-   */
-  async #write(question: string, task: string, lead: string, separator: string): Promise<readonly string[] | string> {
-    try {
-      const model = await this.#ableModel('write');
-      if (typeof model === 'string') return model;
-      const line = await model.writeLine(`${task}\nQuestion: ${question.replaceAll('\n', ' ')}\n${lead}`);
-      const parts = line.split(separator, MAX_PARTS).map((text) => text.trim());
-      const texts = parts.filter((text) => text !== '');
-      const isUsable = texts.length > 0 && texts.every((text) => isFaithful(question, text));
-      return isUsable ? texts : `${model.name} wrote a different question`;
-    } catch (error) {
-      return this.#overflowReason(error, 'write');
-    }
   }
 
   /** Embeds the question, its other wordings by name, each text once, and its parts. */
@@ -161,6 +148,22 @@ export class PreRetrieval {
     const query_embeddings = Object.fromEntries(others.map(([name], index) => [name, vectors[index]!]));
     return { ...record, query_embedding: query_embedding!, ...(vectors.length === 0 ? {} : { query_embeddings }) };
   }
+}
+
+/**
+ * Lets the model write a line of texts. Returns a reason instead if a text is far longer than the question or shares no keyword with
+ * it.
+ */
+async function write(
+  model: QueryModel,
+  question: string,
+  { task, lead, separator }: Readonly<Record<'task' | 'lead' | 'separator', string>>,
+) {
+  const line = await model.writeLine(`${task}\nQuestion: ${question.replaceAll('\n', ' ')}\n${lead}`);
+  const parts = line.split(separator, MAX_PARTS).map((text) => text.trim());
+  const texts = parts.filter((text) => text !== '');
+  const isUsable = texts.length > 0 && texts.every((text) => isFaithful(question, text));
+  return isUsable ? texts : `${model.name} wrote a different question`;
 }
 
 /** True for a text of limited length that shares a keyword with the question. */
