@@ -41,8 +41,6 @@ export async function requireModelTrial(path: string, sha256: string, options: T
   throw new BenchError('bad-model', `${path}: ${describeFailure(ended, timeoutMs)}`, hint);
 }
 
-type EndedTrial = Awaited<ReturnType<typeof runTrial>>;
-
 async function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeoutMs: number) {
   const own = fileURLToPath(import.meta.url);
   const extension = extname(own);
@@ -73,7 +71,8 @@ async function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeou
   }
 }
 
-function describeFailure({ isOverdue, how, stderr }: EndedTrial, timeoutMs: number): string {
+function describeFailure(ended: Awaited<ReturnType<typeof runTrial>>, timeoutMs: number): string {
+  const { isOverdue, how, stderr } = ended;
   if (isOverdue) return `llama.cpp did not load it and answer within ${Math.round(timeoutMs / 1000)} s`;
   const assertion = /GGML_ASSERT\(.*\) failed|GGML_ABORT.*/.exec(stderr)?.[0];
   return `llama.cpp crashed on it (${assertion ?? how})`;
@@ -89,9 +88,8 @@ export function isKnownModel(sha256: string): boolean {
 
 function rememberModel(sha256: string): void {
   try {
-    const mark = trialRecordPath(sha256);
-    mkdirSync(join(mark, '..'), { recursive: true });
-    writeFileSync(mark, '');
+    mkdirSync(trialRecordPath(''), { recursive: true });
+    writeFileSync(trialRecordPath(sha256), '');
   } catch {
     // Without a writable cache, the model is tried at every load.
   }

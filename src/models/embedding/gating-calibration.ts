@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 
-const calibrationSchema = z.looseObject({ embedderSha256: z.string(), gatingThreshold: z.number().min(-1).max(1) });
+const calibrationSchema = z.object({ embedderSha256: z.string(), gatingThreshold: z.number().min(-1).max(1) });
 
 /** Relevance above which the dual-factor gate injects, and the embedder that it was calibrated for. */
-export type GatingCalibration = Readonly<
-  Pick<z.output<typeof calibrationSchema>, 'embedderSha256' | 'gatingThreshold'>
->;
+export type GatingCalibration = Readonly<z.output<typeof calibrationSchema>>;
 
 /**
  * Reads the calibration from `card.json` in an embedder's folder; undefined if there is no card.
