@@ -1,7 +1,7 @@
 import type { TokenId, TokenIds } from './token-id.ts';
 
 /** Smallest positive 32-bit float. Replaces probabilities that an engine rounds to 0, so that ln p stays finite. */
-export const SMALLEST_PROBABILITY = 2 ** -149;
+const SMALLEST_PROBABILITY = 2 ** -149;
 
 interface LikelyToken {
   readonly id: TokenId;

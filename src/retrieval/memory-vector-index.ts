@@ -71,10 +71,10 @@ export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
   readonly #onRebuild: (rows: number) => void;
   /** In order of insertion. */
   readonly #memories = new Map<string, Memory>();
-  #index: VectorIndex;
-  /** The memory in each row of the index; removed memories keep their rows until the next rebuild. */
+  /** Undefined after a removal, until the next rebuild. */
+  #index: VectorIndex | undefined;
+  /** The memory in each row of the index. */
   #rows: Memory[] = [];
-  #needsRebuild = false;
 
   /** @param onRebuild is called after each rebuild with the number of rows */
   constructor(backend: VectorBackend, dimension: number, onRebuild: (rows: number) => void = () => undefined) {
@@ -88,7 +88,7 @@ export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
   }
 
   get needsRebuild(): boolean {
-    return this.#needsRebuild;
+    return this.#index === undefined;
   }
 
   /** Adds memories; one with a known id replaces the old one and becomes the newest. */
@@ -97,13 +97,13 @@ export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
       this.remove(memory.memoryId);
       this.#memories.set(memory.memoryId, memory);
     }
-    // An index that will be rebuilt needs no rows now.
-    if (!this.#needsRebuild) this.#append(memories);
+    this.#index?.add(memories.map(({ embedding }) => embedding));
+    this.#rows.push(...memories);
   }
 
   remove(memoryId: string): boolean {
     const removed = this.#memories.delete(memoryId);
-    this.#needsRebuild ||= removed;
+    if (removed) this.#index = undefined;
     return removed;
   }
 
@@ -116,34 +116,29 @@ export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
   }
 
   /** Rebuilds the index from the stored vectors, without embedding again. */
-  rebuild(): void {
+  rebuild(): VectorIndex {
     this.#index = this.#createIndex();
-    this.#rows = [];
-    this.#append(this.list());
-    this.#needsRebuild = false;
+    this.#rows = this.list();
+    this.#index.add(this.#rows.map(({ embedding }) => embedding));
     this.#onRebuild(this.#rows.length);
+    return this.#index;
   }
 
   /** Returns the `k` memories nearest to a unit vector, best first; of equal scores, older first. */
   search(vector: Float32Array, k: number): ScoredMemory<Memory>[] {
-    if (this.#needsRebuild) this.rebuild();
+    const index = this.#index ?? this.rebuild();
     // Backends return equal scores in any order: request more rows until the last one scores less than the k-th.
     let requested = Math.min(k + 1, this.size);
-    let { ids, scores } = this.#index.search(vector, requested);
+    let { ids, scores } = index.search(vector, requested);
     while (requested < this.size && scores[k - 1] === scores[requested - 1]) {
       requested = Math.min(requested * 2, this.size);
-      ({ ids, scores } = this.#index.search(vector, requested));
+      ({ ids, scores } = index.search(vector, requested));
     }
     return ids
       .map((row, i) => ({ row, score: scores[i]! }))
       .sort((a, b) => b.score - a.score || a.row - b.row)
       .slice(0, k)
       .map(({ row, score }) => ({ memory: this.#rows[row]!, score }));
-  }
-
-  #append(memories: readonly Memory[]): void {
-    this.#index.add(memories.map(({ embedding }) => embedding));
-    this.#rows.push(...memories);
   }
 }
 

@@ -8,17 +8,10 @@ const ALPHABET = 16;
 /** 12 words of 16: 48 bits, so no line is used twice. */
 const LINE_WORDS = 12;
 
-/** A namespace in the server's prefix cache: only prompts sent with the same name share prefixes. */
-export interface CacheName {
-  /** Ids of a unique line to insert after BOS; empty if request fields isolate names. */
-  readonly line: TokenIds;
-  /** Fields of every request. */
-  readonly fields: object;
-  /** Additional fields of the first request under a new name. */
-  readonly firstFields: object;
-}
-
 export type CacheNames = ReturnType<typeof cacheNames>;
+
+/** A namespace in the server's prefix cache: only prompts sent with the same name share prefixes. */
+export type CacheName = Readonly<ReturnType<CacheNames['name']>>;
 
 /**
  * Keeps a server from reusing prompts across names: by a cache salt (vLLM), by turning the cache off in the first request of a name
@@ -32,8 +25,13 @@ export function cacheNames(kind: 'salt' | 'switch' | 'line', words: TokenIds = [
   return {
     kind,
     lineTokens: kind === 'line' ? LINE_WORDS + 1 : 0,
-    /** The name for a scope; without a scope, a new unique name. @param slot its slot in llama-server */
-    name(scope?: string, slot = 0): CacheName {
+    /**
+     * The name for a scope; without a scope, a new unique name.
+     * @param slot its slot in llama-server
+     * @returns the ids of a unique line to insert after BOS, empty if request fields isolate names; fields of every request; and
+     * those added to the first request under a new name
+     */
+    name(scope?: string, slot = 0) {
       const named = scope === undefined ? `fresh ${count++}` : `scope ${scope}`;
       const hash = createHash('sha256').update(`${secret} ${named}`).digest();
       if (kind === 'salt') return { line: [], fields: { cache_salt: hash.toString('base64url') }, firstFields: {} };

@@ -5,7 +5,7 @@ import { metadataTime, readMetadata, type StoredMemory } from '../memory-vector-
 export type MemoryScope = 'global' | 'project';
 
 /** Files returned whole for questions that match a pattern, and the type of their memories; in order of precedence. */
-export const fastPathRules = [
+const fastPathRules = [
   { pattern: /偏好|preference/i, uri: 'user/preferences.md', scope: 'global', memoryType: 'preference' },
   { pattern: /指令|instruction|规则|rule/i, uri: 'user/instructions.md', scope: 'global', memoryType: 'instruction' },
   { pattern: /任务|task/i, uri: 'TASKS.md', scope: 'project', memoryType: 'task' },
@@ -29,7 +29,7 @@ export function asksForTimeline(query: string): boolean {
 }
 
 /** Names the journal file of an instant: one a day, in UTC. */
-export function journalUri(instantMs: number): string {
+function journalUri(instantMs: number): string {
   return `journal/${new Date(instantMs).toISOString().slice(0, 10)}.md`;
 }
 
