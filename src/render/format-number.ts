@@ -1,3 +1,6 @@
+/** A difference and the bounds of its interval. */
+export type Difference = Readonly<Record<'delta' | 'low' | 'high', number>>;
+
 /** A number for readers: `1234.5`, with a true minus sign, and never `−0.0`; `–` if it is not finite. */
 export function formatNumber(value: number, digits: number): string {
   if (!Number.isFinite(value)) return '–';
@@ -11,6 +14,10 @@ export function formatInterval(parts: readonly [value: number, low: number, high
   return `${value!} [${bounds.join(', ')}]`;
 }
 
+/** `−4.9 [−10.6, 0.3]`: a difference and its interval; `scale` 100 turns shares into points. */
+export const formatDifference = ({ delta, low, high }: Difference, scale: number, digits: number): string =>
+  formatInterval([delta * scale, low * scale, high * scale], digits);
+
 /** Decimals of a ratio, from its logarithm: two would show 0 for one below 1 %. */
 export const ratioDigits = (logRatio: number): number => (Math.exp(logRatio) < 0.01 ? 4 : 2);
 
@@ -18,7 +25,7 @@ export const ratioDigits = (logRatio: number): number => (Math.exp(logRatio) < 0
 export const ratioOf = (logRatio: number): number => (Number.isFinite(logRatio) ? Math.exp(logRatio) : logRatio);
 
 /** `0.23 [0.22, 0.24]`: a ratio and its interval, from the difference of logarithms and its bounds. */
-export const formatRatio = ({ delta, low, high }: Readonly<Record<'delta' | 'low' | 'high', number>>): string =>
+export const formatRatio = ({ delta, low, high }: Difference): string =>
   formatInterval([ratioOf(delta), ratioOf(low), ratioOf(high)], ratioDigits(delta));
 
 /** A probability as `.032` or `<.001`. */

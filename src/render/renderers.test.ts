@@ -11,7 +11,7 @@ import { renderTerminal } from './table-terminal.ts';
 import { breakdownTable } from '../report/tables/breakdown-tables.ts';
 import { checksTable } from '../report/tables/checks-table.ts';
 import { armResultsTable } from '../report/tables/arm-results-table.ts';
-import { none, type Table, textCell } from './table.ts';
+import { type Table, textCell } from './table.ts';
 import { textWidth, wrapText } from './wrap-text.ts';
 
 const columns = [
@@ -26,7 +26,7 @@ const small: Table = {
   blocks: [{ columns }],
   rows: [
     { label: 'a_b', cells: { x: interval, name: textCell('"q", [x]\u001b[31m') } },
-    { label: 'c', cells: { x: none } },
+    { label: 'c', cells: { x: undefined } },
   ],
   notes: ['n ≥ 100.'],
 };

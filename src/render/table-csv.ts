@@ -17,7 +17,7 @@ export function textField(text: string): string {
   return spreadsheetText(printable(text));
 }
 
-function fields(cell: Cell | undefined, isInterval: boolean): string[] {
+function fields(cell: Cell, isInterval: boolean): string[] {
   switch (cell?.kind) {
     case 'text':
       return isInterval ? [textField(cell.text), '', ''] : [textField(cell.text)];

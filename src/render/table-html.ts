@@ -11,7 +11,7 @@ export interface RowLink {
 
 const marks: Readonly<Record<string, string>> = { '✓': 'passed', '✗': 'failed' };
 
-function content(cell: Cell | undefined): Html {
+function content(cell: Cell): Html {
   const text = printable(formatCell(cell));
   const [, value, interval] = /^(.+) (\[[^\]]+\])$/.exec(text) ?? [];
   // On a narrow page the interval wraps below its value.
@@ -20,7 +20,7 @@ function content(cell: Cell | undefined): Html {
   return mark === undefined ? html`${text}` : html`<b class="${mark}">${text} ${mark}</b>`;
 }
 
-function intervalTitle(cell: Cell | undefined): string | undefined {
+function intervalTitle(cell: Cell): string | undefined {
   if (cell?.kind !== 'interval') return undefined;
   const [value, low, high] = [cell.value, cell.low, cell.high].map((part) => formatNumber(part, cell.digits));
   const over = [
@@ -30,7 +30,7 @@ function intervalTitle(cell: Cell | undefined): string | undefined {
   return [`${value!}, 95 % interval ${low!} to ${high!}`, ...over].join(', ');
 }
 
-function dataCell(column: Column, cell: Cell | undefined): Html {
+function dataCell(column: Column, cell: Cell): Html {
   const words = intervalTitle(cell);
   const title = words === undefined ? '' : html`title="${words}"`;
   return html`<td class="${look(column)}" ${title}>${content(cell)}</td>`;

@@ -1,7 +1,7 @@
 import { printableJson } from './escape-control-characters.ts';
 import type { Cell, Table } from './table.ts';
 
-function value(cell: Cell | undefined): unknown {
+function value(cell: Cell): unknown {
   switch (cell?.kind) {
     case 'text':
       return cell.text;

@@ -2,12 +2,13 @@
  * The model of a table; each `table-*.ts` of this folder renders it in one format, and `figure.ts` draws figures.
  * Nothing here knows what a run is.
  */
+import { present } from '../base/present.ts';
 import type { Estimate } from '../store/records/estimate.ts';
-import { formatInterval, formatNumber } from './format-number.ts';
+import { type Difference, formatInterval, formatNumber } from './format-number.ts';
 
-/** A value of a table, in the unit of its column. */
+/** A value of a table, in the unit of its column; undefined where there is none. */
 export type Cell =
-  | { readonly kind: 'none' }
+  | undefined
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'number'; readonly value: number; readonly digits: number }
   | {
@@ -37,7 +38,7 @@ export interface Block {
 
 export interface Row {
   readonly label: string;
-  /** By key of the column; a missing cell is empty. */
+  /** By key of the column. */
   readonly cells: Readonly<Record<string, Cell>>;
 }
 
@@ -58,9 +59,9 @@ export interface ItemBlock<Item> extends Omit<Block, 'columns'> {
   readonly columns: readonly ItemColumn<Item>[];
 }
 
-/** Columns under a title. */
-export function titled<Item>(title: string, columns: readonly ItemColumn<Item>[]): ItemBlock<Item> {
-  return { title, columns };
+/** Columns under a title; those that are false are left out. */
+export function titled<Item>(title: string, columns: readonly (ItemColumn<Item> | false)[]): ItemBlock<Item> {
+  return { title, columns: present(columns) };
 }
 
 type Text = string | null | undefined;
@@ -76,7 +77,7 @@ export function sentenceColumn<Item>(key: string, heading: string, value: (item:
 export function numberColumn<Item>(
   key: string,
   heading: string,
-  value: (item: Item) => Cell | number | null | undefined,
+  value: (item: Item) => Cell | number | null,
   digits = 1,
 ): ItemColumn<Item> {
   const cell = (item: Item): Cell => {
@@ -93,7 +94,7 @@ export const countColumn = <Item>(key: string, heading: string, value: (item: It
 export function intervalColumn<Item>(
   key: string,
   heading: string,
-  value: (item: Item) => Cell | Interval | Difference | null | undefined,
+  value: (item: Item) => Cell | Interval | Difference | null,
   scale = 1,
 ): ItemColumn<Item> {
   const cell = (item: Item): Cell => {
@@ -101,6 +102,20 @@ export function intervalColumn<Item>(
     return found && 'kind' in found ? found : estimateCell(found, scale);
   };
   return { key, heading, kind: 'interval', cell };
+}
+
+/** Columns of a part of each item; their cells are empty where an item lacks it. */
+export function partColumns<Item, Part extends object>(
+  part: (item: Item) => Part | undefined,
+  columns: readonly ItemColumn<Part>[],
+): ItemColumn<Item>[] {
+  return columns.map((column) => ({
+    ...column,
+    cell: (item) => {
+      const found = part(item);
+      return found && column.cell(found);
+    },
+  }));
 }
 
 export function itemRows<Item>(
@@ -121,20 +136,18 @@ export function itemRows<Item>(
   };
 }
 
-export const none: Cell = { kind: 'none' };
-
 export function textCell(text: string | null | undefined): Cell {
-  return text === null || text === undefined ? none : { kind: 'text', text };
+  return text === null || text === undefined ? undefined : { kind: 'text', text };
 }
 
 /** A cell with a number, by default to one decimal. */
 export function numberCell(value: number | null | undefined, digits = 1): Cell {
-  return value === null || value === undefined ? none : { kind: 'number', value, digits };
+  return value === null || value === undefined ? undefined : { kind: 'number', value, digits };
 }
 
 /** A cell with an estimate or a difference and its interval; `scale` 100 makes a share a percentage. */
 export function estimateCell(estimate: Interval | Difference | null | undefined, scale = 1, digits = 1): Cell {
-  if (estimate === null || estimate === undefined) return none;
+  if (estimate === null || estimate === undefined) return undefined;
   // One observation has no interval.
   const [low, high] = 'n' in estimate && estimate.n === 1 ? [-Infinity, Infinity] : [estimate.low, estimate.high];
   const bounds = { low: low * scale, high: high * scale, digits };
@@ -144,14 +157,8 @@ export function estimateCell(estimate: Interval | Difference | null | undefined,
 
 type Interval = Pick<Estimate, 'mean' | 'low' | 'high'> & Partial<Pick<Estimate, 'n' | 'users'>>;
 
-export interface Difference {
-  readonly delta: number;
-  readonly low: number;
-  readonly high: number;
-}
-
 /** A cell for readers: `97.2 [95.1, 98.6]`, `–` without a value. */
-export function formatCell(cell: Cell | undefined): string {
+export function formatCell(cell: Cell): string {
   switch (cell?.kind) {
     case 'text':
       return cell.text;

@@ -3,7 +3,8 @@ import { metricsOfRun, successMetric } from '../eval/analysis/metrics/metric-sel
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 import type { Estimate } from '../store/records/estimate.ts';
 import type { RunResults } from '../store/records/run-results.ts';
-import { type Cell, type Difference, estimateCell, intervalColumn, type ItemColumn, textCell } from '../render/table.ts'; // prettier-ignore
+import type { Difference } from '../render/format-number.ts';
+import { type Cell, estimateCell, intervalColumn, type ItemColumn, textCell } from '../render/table.ts';
 
 type Run = RunResults['run'];
 type Estimates = Readonly<Record<string, Estimate | null | undefined>>;
@@ -21,8 +22,8 @@ function metricDisplay(declared: MetricDeclaration, run: Run) {
   // Differences of percentages are in points.
   const [differenceUnit, differenceHeading] = isShare ? (['points', 'pp'] as const) : ([unit, unit] as const);
   const heading = `${label} (${unit})`;
-  const of = (metrics: Estimates): Estimate | null => metrics[name] ?? null;
-  const cell = (metrics: Estimates): Cell => qualityCell(run, estimateCell(of(metrics), scale, digits));
+  const of = (metrics: Estimates | undefined): Estimate | null => metrics?.[name] ?? null;
+  const cell = (metrics: Estimates | undefined): Cell => qualityCell(run, estimateCell(of(metrics), scale, digits));
   const difference = (found: Difference | null | undefined): Cell => estimateCell(found, scale, digits);
   return {
     declared,

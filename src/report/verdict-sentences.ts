@@ -1,7 +1,6 @@
 import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
 import { contrastName } from '../eval/analysis/summary/planned-contrast.ts';
-import { formatInterval, formatNumber, formatProbability } from '../render/format-number.ts';
-import type { Difference } from '../render/table.ts';
+import { type Difference, formatDifference, formatNumber, formatProbability } from '../render/format-number.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, prefixCacheArm, primaryArm, findComparison } from './find-arms-and-comparisons.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
@@ -27,7 +26,7 @@ export function verdictSentences(results: RunResults): string[] {
   ];
 }
 
-const points = ({ delta, low, high }: Difference): string => formatInterval([delta * 100, low * 100, high * 100], 1);
+const points = (difference: Difference): string => formatDifference(difference, 100, 1);
 
 /** What the verdict says of the planned contrast: the reason if it was not measured; none if the data plan none. @param inFull adds its parts and its power */
 export function contrastSentences({ contrast }: RunResults, inFull = true): string[] {

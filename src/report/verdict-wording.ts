@@ -1,6 +1,5 @@
 /** Verdicts and intervals in words. Sentences, captions and titles of figures all take them from here, so that none contradicts another. */
-import type { Difference } from '../render/table.ts';
-import { formatInterval, formatRatio } from '../render/format-number.ts';
+import { type Difference, formatDifference, formatInterval, formatRatio } from '../render/format-number.ts';
 import type { Comparison } from '../store/records/run-results.ts';
 import type { Estimate } from '../store/records/estimate.ts';
 import type { MetricDisplay } from './metric-display.ts';
@@ -13,9 +12,8 @@ export function containsZero({ low, high }: Pick<Difference, 'low' | 'high'>): b
 
 /** `14.7 [7.0, 23.4]`: the absolute value of a difference with its interval. */
 export function sizeText({ delta, low, high }: Difference, scale: number, digits: number): string {
-  const parts = [delta, low, high].map((part) => part * scale) as [number, number, number];
-  const [value, from, to] = parts;
-  return formatInterval(value < 0 ? [-value, -to, -from] : parts, digits);
+  const size = delta < 0 ? { delta: -delta, low: -high, high: -low } : { delta, low, high };
+  return formatDifference(size, scale, digits);
 }
 
 /** `14.7 [7.0, 23.4] points` */
@@ -24,9 +22,8 @@ export function lossText(compared: Comparison, { scale, digits, differenceUnit }
 }
 
 /** `−4.9 [−10.6, 0.3] points` */
-function differenceText({ delta, low, high }: Difference, metric: MetricDisplay): string {
-  const { scale, digits, differenceUnit } = metric;
-  return `${formatInterval([delta * scale, low * scale, high * scale], digits)} ${differenceUnit}`;
+function differenceText(compared: Difference, { scale, digits, differenceUnit }: MetricDisplay): string {
+  return `${formatDifference(compared, scale, digits)} ${differenceUnit}`;
 }
 
 const reservations: Readonly<Partial<Record<Comparison['verdict'], string>>> = {

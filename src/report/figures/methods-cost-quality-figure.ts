@@ -1,5 +1,5 @@
 import { type Figure, type FigureRow, PANEL_WIDTH } from '../../render/figure.ts';
-import type { Difference } from '../../render/table.ts';
+import type { Difference } from '../../render/format-number.ts';
 import { type ArmResults, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { baselineMean, rankTitles } from '../tables/methods-cost-quality-tables.ts';

@@ -1,7 +1,6 @@
 /** Figures of what suites measure in addition to their turns: 7 (retrieval), 8 (storage), 9 (leakage) and 12 (serving). */
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
-import { type Difference } from '../../render/table.ts';
-import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
+import { countText, type Difference, formatNumber, groupedNumber } from '../../render/format-number.ts';
 import type { LeakMatrix, RetrievalMeasurement, ServedLoad, StorageMeasurement } from '../../store/records/suite-measurements.ts'; // prettier-ignore
 import type { RunResults } from '../../store/records/run-results.ts';
 import { countLeaks } from '../tables/storage-leakage-serving-tables.ts';

@@ -16,12 +16,6 @@ function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmRes
   ]);
 }
 
-const evaluatedMiss = numberColumn(
-  'evaluatedMiss',
-  'tokens evaluated (cache misses)',
-  ({ costMiss }: ArmResults) => costMiss?.tokens.evaluated,
-);
-
 /** Quality, next token and cost of arms that each change one part. */
 function partsTable(results: RunResults, { id, title, notes }: { id: string; title: string; notes: string[] }): Table {
   const { run, arms } = results;
@@ -42,10 +36,11 @@ function partsTable(results: RunResults, { id, title, notes }: { id: string; tit
       titled('Cost', [
         numberColumn(
           'evaluated',
-          `tokens evaluated${hasHits ? ' (cache hits)' : ''}`,
-          ({ tokens }) => tokens?.evaluated,
+          hasHits ? 'tokens evaluated (cache hits)' : 'tokens evaluated',
+          (arm) => arm.tokens?.evaluated,
         ),
-        ...(hasHits ? [evaluatedMiss] : []),
+        hasHits &&
+          numberColumn('evaluatedMiss', 'tokens evaluated (cache misses)', (arm) => arm.costMiss?.tokens.evaluated),
         hitRateColumn,
         intervalColumn('ttftMs', hasHits ? 'TTFT, cache hits (ms)' : 'TTFT (ms)', ({ metrics }) => metrics.ttftMs),
       ]),
@@ -86,13 +81,14 @@ export function alphaTable(results: RunResults): Table {
   const { run, arms } = results;
   const logProbability = (key: 'goldLogProbability' | 'freeLogProbability', heading: string) =>
     intervalColumn(key, heading, ({ metrics }: ArmResults) => qualityCell(run, estimateCell(metrics[key])));
-  const quality = [primaryMetric(run), ...metricsNamed(run, 'abstention', 'rougeL')];
+  const metrics = [primaryMetric(run), ...metricsNamed(run, 'abstention', 'rougeL')];
+  const quality = metrics.map((metric) => metric.column<ArmResults>());
   return runTable(results, arms, ({ arm, traits }) => String(traits.settings.alpha ?? arm), {
     id: 'table-4',
     title: 'Table 4. Recall and fluency by α, which multiplies the values of injected memories',
     rowHeading: 'α',
     blocks: [
-      { title: 'Quality', columns: quality.map((metric) => metric.column()) },
+      titled('Quality', quality),
       titled('Fluency', [
         logProbability('goldLogProbability', 'gold answer (ln p)'),
         logProbability('freeLogProbability', 'own answer (ln p per token)'),

@@ -1,7 +1,7 @@
 /** Tables that grade answers: 1b (wrong answers by class, evidence funnel), and the verdicts of a judge. */
 import type { FunnelStage, WrongClass } from '../../store/records/turn-record.ts';
-import type { RunResults, VerdictAgreement } from '../../store/records/run-results.ts';
-import { countColumn, none, numberCell, numberColumn, type Table, titled } from '../../render/table.ts';
+import type { ArmResults, RunResults, VerdictAgreement } from '../../store/records/run-results.ts';
+import { countColumn, numberCell, numberColumn, partColumns, type Table, titled } from '../../render/table.ts';
 import { metricsNamed, qualityCell } from '../metric-display.ts';
 import { armTable, runTable } from './table-parts.ts';
 
@@ -26,26 +26,19 @@ export function wrongAnswersTable(results: RunResults): Table {
   const { run } = results;
   const { withoutEvidence } = run.dataset;
   const repeats = Number(run.settings['repeats'] ?? 1);
+  const wrongColumns = wrongClasses.map(([key, heading]) =>
+    numberColumn(key, heading, ({ wrong }: ArmResults) => qualityCell(run, numberCell(wrong?.[key], 0))),
+  );
+  const funnelColumns = stages.map(([key, heading]) =>
+    numberColumn(key, heading, ({ funnel }: ArmResults) => {
+      const count = numberCell(funnel[key], 0);
+      return key === 'answered' ? qualityCell(run, count) : count;
+    }),
+  );
   return armTable(results, {
     id: 'table-1b',
     title: 'Table 1b. Wrong answers by class, and the evidence funnel',
-    blocks: [
-      {
-        title: 'Wrong answers',
-        columns: wrongClasses.map(([key, heading]) =>
-          numberColumn(key, heading, ({ wrong }) => qualityCell(run, numberCell(wrong?.[key], 0))),
-        ),
-      },
-      {
-        title: 'Evidence funnel of answerable items',
-        columns: stages.map(([key, heading]) =>
-          numberColumn(key, heading, ({ funnel }) => {
-            const count = numberCell(funnel[key], 0);
-            return key === 'answered' ? qualityCell(run, count) : count;
-          }),
-        ),
-      },
-    ],
+    blocks: [titled('Wrong answers', wrongColumns), titled('Evidence funnel of answerable items', funnelColumns)],
     notes: [
       'A wrong answer falls into the first class that fits: abstained; superseded, an outdated value; confused, the value ' +
         'of another memory in the prompt; near copy; fabricated, a value that was not in the prompt; off topic.',
@@ -62,12 +55,10 @@ export function judgeTable(results: RunResults): Table | undefined {
   if (judge === undefined) return undefined;
   type JudgedRow = Partial<(typeof judge.arms)[number]> & { readonly agreement: VerdictAgreement | null };
   const rows: readonly JudgedRow[] = [...judge.arms, { agreement: judge.agreement }];
-  const verdicts = metricsNamed(run, 'judge', 'contains', ...(judge.rubricPrompt === undefined ? [] : ['rubric'])).map(
-    (metric) => ({
-      ...metric.column(),
-      cell: ({ arm }: JudgedRow) =>
-        arm === undefined ? none : metric.cell(arms.find((one) => one.arm === arm)?.metrics ?? {}),
-    }),
+  const metrics = metricsNamed(run, 'judge', 'contains', ...(judge.rubricPrompt === undefined ? [] : ['rubric']));
+  const verdicts = partColumns(
+    ({ arm }: JudgedRow) => arms.find((one) => one.arm === arm),
+    metrics.map((metric) => metric.column()),
   );
   return runTable(results, rows, ({ arm = 'all' }) => arm, {
     id: 'judge',

@@ -1,5 +1,6 @@
-import { type ItemColumn, itemRows, none, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
-import { countText, formatInterval, formatNumber, formatRatio, ratioDigits } from '../../render/format-number.ts';
+import { type ItemColumn, itemRows, numberColumn, partColumns, type Table, textCell } from '../../render/table.ts';
+import { present } from '../../base/present.ts';
+import { countText, formatDifference, formatNumber, formatRatio, ratioDigits } from '../../render/format-number.ts';
 import type { ArmResults, Comparison, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, findComparison, prefixCacheArm, primaryArm } from '../find-arms-and-comparisons.ts';
 import { plansContrast, primaryMetric } from '../metric-display.ts';
@@ -27,44 +28,34 @@ function shownArms(arms: readonly ArmResults[]): ArmResults[] {
 }
 
 /** `✗ −6.1 [−12.0, −1.7]`: a difference to the baseline with the mark of its verdict. */
-function verdictCell(compared: Comparison, scale: number, digits: number): string {
-  const { verdict, delta, low, high } = compared;
-  if (verdict === 'identical') return 'identical';
-  const mark = marks[verdict]?.[0];
-  const interval = formatInterval([delta * scale, low * scale, high * scale], digits);
-  return mark === undefined ? interval : `${mark} ${interval}`;
+function verdictText(compared: Comparison, scale: number, digits: number): string {
+  if (compared.verdict === 'identical') return 'identical';
+  return present([marks[compared.verdict]?.[0], formatDifference(compared, scale, digits)]).join(' ');
 }
 
 function qualityColumns(results: RunResults, rag: string): readonly ItemColumn<ArmResults>[] {
   const { run } = results;
-  const primary = primaryMetric(run);
-  const { scale, digits } = primary;
+  const { name, label, unit, scale, digits, of } = primaryMetric(run);
   if (run.unknownQuality !== null) return [];
-  const right = numberColumn('quality', primary.unit === '%' ? 'right' : primary.label, ({ metrics }: ArmResults) => {
-    const mean = primary.of(metrics)?.mean;
-    return numberCell(mean === undefined ? null : mean * scale, digits);
-  });
+  const mean = ({ metrics }: ArmResults) => (of(metrics)?.mean ?? NaN) * scale;
+  const right = numberColumn('quality', unit === '%' ? 'right' : label, mean, digits);
   // Where a contrast of categories is planned, no difference over all of them stands first.
   if (plansContrast(run)) return [right];
-  const difference = numberColumn('difference', `Δ vs ${rag}`, ({ arm }: ArmResults) => {
-    const found = findComparison(results, arm, rag, primary.name);
-    return found === undefined ? none : textCell(verdictCell(found, scale, digits));
-  });
-  return [right, difference];
+  const compared = ({ arm }: ArmResults) => findComparison(results, arm, rag, name);
+  const verdict = (found: Comparison) => textCell(verdictText(found, scale, digits));
+  return [right, ...partColumns(compared, [numberColumn('difference', `Δ vs ${rag}`, verdict)])];
 }
 
 /** Time to first token over all turns, relative to text and to a prefix cache, as far as they were compared. */
 function timeColumns(results: RunResults, shown: readonly ArmResults[], intervals: boolean): ItemColumn<ArmResults>[] {
   const rag = baselineArm(results.arms);
   return [rag, prefixCacheArm(results.arms)].flatMap((other) => {
-    const of = ({ arm }: ArmResults) => findComparison(results, arm, other?.arm, 'ttftLogRatioAll');
-    if (other === undefined || shown.every((arm) => of(arm) === undefined)) return [];
+    const compared = ({ arm }: ArmResults) => findComparison(results, arm, other?.arm, 'ttftLogRatioAll');
+    if (other === undefined || shown.every((arm) => compared(arm) === undefined)) return [];
     const heading = `${intervals || other === rag ? 'TTFT ÷' : '÷'} ${other.arm}`;
-    return numberColumn<ArmResults>(`ttft:${other.arm}`, heading, (arm) => {
-      const found = of(arm);
-      if (found === undefined) return none;
-      return textCell(intervals ? formatRatio(found) : formatNumber(Math.exp(found.delta), ratioDigits(found.delta)));
-    });
+    const ratio = (found: Comparison) =>
+      textCell(intervals ? formatRatio(found) : formatNumber(Math.exp(found.delta), ratioDigits(found.delta)));
+    return partColumns(compared, [numberColumn(`ttft:${other.arm}`, heading, ratio)]);
   });
 }
 
@@ -96,15 +87,12 @@ export function answerTable(results: RunResults, intervals = true): Table | unde
   const more = arms.length - shown.length;
   return {
     id: 'answer',
-    caption: [
-      ...(quality.length === 0 ? [] : [`${what} ${items} items, ${run.dataset.users} users`]),
-      ...(times.length === 0 ? [] : [`TTFT: ${countText(turns, 'turn')}${hits}`]),
-    ].join('; '),
+    caption: present([
+      quality.length > 0 && `${what} ${items} items, ${run.dataset.users} users`,
+      times.length > 0 && `TTFT: ${countText(turns, 'turn')}${hits}`,
+    ]).join('; '),
     rowHeading: 'arm',
     ...itemRows(shown, ({ arm }) => arm, [{ columns: [...quality, ...times] }]),
-    notes: [
-      ...markNotes(results, shown, rag),
-      ...(more === 0 ? [] : [`${countText(more, 'more arm')} in the report.`]),
-    ],
+    notes: present([...markNotes(results, shown, rag), more > 0 && `${countText(more, 'more arm')} in the report.`]),
   };
 }

@@ -2,15 +2,7 @@ import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { untestedMetrics } from '../../eval/analysis/metrics/built-in-metrics.ts';
 import { answersControlItems } from '../../eval/analysis/planned-sample.ts';
-import {
-  countColumn,
-  intervalColumn,
-  type ItemBlock,
-  type ItemColumn,
-  numberColumn,
-  type Table,
-  titled,
-} from '../../render/table.ts';
+import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import {
@@ -26,7 +18,6 @@ import { armTable, hitRateColumn, timingNotes } from './table-parts.ts';
 import { fieldValues, findPart, supersededNote } from './breakdown-tables.ts';
 
 type ArmBlock = ItemBlock<ArmResults>;
-type Column = ItemColumn<ArmResults>;
 
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 
@@ -41,20 +32,16 @@ export function armResultsTable(results: RunResults): Table {
   const counts =
     run.unknownQuality === null ? `${answerable} answerable and ${absent} absent items` : `${run.dataset.items} items`;
   const isKnown = (name: string): boolean => arms.some(({ metrics }) => (metrics[name] ?? null) !== null);
+  const untested = untestedMetrics.map(({ name }) => name).filter(isKnown);
+  const metrics = [primary, ...ownMetrics(run), ...metricsNamed(run, 'abstention', 'taskSuccess', ...untested)];
+  const quality = metrics.map((one) => one.column<ArmResults>());
   const hasFidelity = namesItsMetric(run) && arms.some((arm) => arm.fidelity !== undefined);
   return armTable(results, {
     id: 'table-1',
     title: `Table 1. Quality, tokens and latency by arm: ${run.dataset.name}, ${run.model.name}`,
     blocks: [
-      {
-        title: 'Quality',
-        columns: [
-          primary,
-          ...ownMetrics(run),
-          ...metricsNamed(run, 'abstention', 'taskSuccess', ...untestedMetrics.map(({ name }) => name).filter(isKnown)),
-        ].map((one) => one.column()),
-      },
-      ...(hasFidelity ? [fidelityBlock(results)] : []),
+      titled('Quality', quality),
+      hasFidelity && fidelityBlock(results),
       ...languageBlocks(results),
       tokensBlock(arms),
       timeBlock(arms),
@@ -81,39 +68,29 @@ export function armResultsTable(results: RunResults): Table {
 function tokensBlock(arms: readonly ArmResults[]): ArmBlock {
   const sharesPositions = ({ hitRate, tokens }: ArmResults): boolean =>
     hitRate !== null && tokens !== null && tokens.positions < tokens.prompt + tokens.kvResident;
-  const positions = numberColumn('positions', 'positions', (arm: ArmResults) =>
-    sharesPositions(arm) ? arm.tokens?.positions : null,
-  );
-  const missesAndAll: readonly Column[] = [
-    numberColumn('evaluatedTokensMiss', 'evaluated (cache misses)', (arm) => arm.costMiss?.tokens.evaluated),
-    numberColumn('evaluatedTokensAll', 'evaluated (all turns)', (arm) => arm.costAll?.tokens.evaluated),
-  ];
   const hasHits = primaryArm(arms) !== undefined;
+  const evaluated = `evaluated (${hasHits ? 'cache hits' : 'all turns'})`;
   return titled('Tokens per turn (mean)', [
-    numberColumn('promptTokens', 'prompt', (arm) => arm.tokens?.prompt),
-    numberColumn('kvResidentTokens', 'resident KV', (arm) => arm.tokens?.kvResident),
-    numberColumn(
-      'evaluatedTokens',
-      `evaluated (${hasHits ? 'cache hits' : 'all turns'})`,
-      (arm) => arm.tokens?.evaluated,
-    ),
-    numberColumn('generatedTokens', 'generated', (arm) => arm.tokens?.generated),
-    ...(hasHits ? missesAndAll : []),
-    ...(arms.some(sharesPositions) ? [positions] : []),
+    numberColumn('promptTokens', 'prompt', ({ tokens }) => tokens?.prompt),
+    numberColumn('kvResidentTokens', 'resident KV', ({ tokens }) => tokens?.kvResident),
+    numberColumn('evaluatedTokens', evaluated, ({ tokens }) => tokens?.evaluated),
+    numberColumn('generatedTokens', 'generated', ({ tokens }) => tokens?.generated),
+    hasHits &&
+      numberColumn('evaluatedTokensMiss', 'evaluated (cache misses)', ({ costMiss }) => costMiss?.tokens.evaluated),
+    hasHits && numberColumn('evaluatedTokensAll', 'evaluated (all turns)', ({ costAll }) => costAll?.tokens.evaluated),
+    arms.some(sharesPositions) &&
+      numberColumn('positions', 'positions', (arm) => (sharesPositions(arm) ? arm.tokens?.positions : null)),
   ]);
 }
 
 function timeBlock(arms: readonly ArmResults[]): ArmBlock {
   const hasHits = primaryArm(arms) !== undefined;
-  const missesAndAll: readonly Column[] = [
-    intervalColumn('ttftMissMs', 'cache misses (ms)', ({ costMiss }) => costMiss?.ttftMs),
-    intervalColumn('ttftAllMs', 'all turns (ms)', ({ costAll }) => costAll?.ttftMs),
-  ];
   return titled('Time to first token (TTFT)', [
     intervalColumn('ttftMs', `${hasHits ? 'cache hits' : 'all turns'} (ms)`, ({ metrics }) => metrics.ttftMs),
     numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics: { ttftMs } }) => (ttftMs?.n === 1 ? null : ttftMs?.p50)),
     numberColumn('ttftP95Ms', 'p95 (ms)', ({ metrics }) => metrics.ttftMs?.p95),
-    ...(hasHits ? missesAndAll : []),
+    hasHits && intervalColumn('ttftMissMs', 'cache misses (ms)', ({ costMiss }) => costMiss?.ttftMs),
+    hasHits && intervalColumn('ttftAllMs', 'all turns (ms)', ({ costAll }) => costAll?.ttftMs),
   ]);
 }
 
@@ -147,14 +124,14 @@ function languageBlocks({ run, arms }: RunResults): ArmBlock[] {
   const languages = fieldValues(arms, 'language').sort();
   if (languages.length < 2) return [];
   const metrics = [primaryMetric(run), ...metricsNamed(run, 'abstention', 'taskSuccess')];
-  return languages.map((language) => ({
-    title: `Quality, ${languageNames.of(language) ?? language}`,
-    columns: metrics.map((metric) =>
-      intervalColumn(`${language}:${metric.name}`, metric.heading, (arm) =>
-        metric.cell(findPart(arm, 'language', language)?.metrics ?? {}),
+  return languages.map((language) => {
+    const columns = metrics.map(({ name, heading, cell }) =>
+      intervalColumn(`${language}:${name}`, heading, (arm: ArmResults) =>
+        cell(findPart(arm, 'language', language)?.metrics),
       ),
-    ),
-  }));
+    );
+    return titled(`Quality, ${languageNames.of(language) ?? language}`, columns);
+  });
 }
 
 /** Notes on arms that answer some of the items alone: those with known evidence, or a sample. */

@@ -1,5 +1,5 @@
 import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/run-results.ts';
-import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, titled } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, numberColumn, partColumns, type Table, titled } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { findMetric, type MetricDisplay, metricsNamed, taskSuccessMeaning } from '../metric-display.ts';
 import { armTable, timingNotes } from './table-parts.ts';
@@ -28,7 +28,7 @@ export const supersededNote =
 /** The column of superseded answers in one part of the items; none if no item there has a superseded value. */
 function supersededColumns({ run, arms }: RunResults, field: Field, value: string): ItemColumn<ArmResults>[] {
   const superseded = findMetric(run, 'superseded')!;
-  const metrics = (arm: ArmResults) => findPart(arm, field, value)?.metrics ?? {};
+  const metrics = (arm: ArmResults) => findPart(arm, field, value)?.metrics;
   if (arms.every((arm) => superseded.of(metrics(arm)) === null)) return [];
   return [intervalColumn(`${field}:${value}:superseded`, superseded.heading, (arm) => superseded.cell(metrics(arm)))];
 }
@@ -77,17 +77,14 @@ export function categoryTable(results: RunResults): Table | undefined {
     blocks: categories.map((category): ItemBlock<ArmResults> => {
       const part = (arm: ArmResults) => findPart(arm, 'category', category);
       const hasGold = parts.some(({ value, goldDifference }) => value === category && goldDifference !== undefined);
-      const goldColumns: readonly ItemColumn<ArmResults>[] = [
-        intervalColumn(`${category}:gold`, 'gold answer (nats per token)', (arm) =>
-          gold.cell(part(arm)?.metrics ?? {}),
-        ),
-        gold.differenceColumn(`${category}:goldDifference`, `Δ vs ${against}`, (arm) => part(arm)?.goldDifference),
-      ];
       return titled(`${category}, ${items(category)} items`, [
-        intervalColumn(`${category}:success`, `${category} (%)`, (arm) => success.cell(part(arm)?.metrics ?? {})),
+        intervalColumn(`${category}:success`, `${category} (%)`, (arm) => success.cell(part(arm)?.metrics)),
         ...supersededColumns(results, 'category', category),
         intervalColumn(`${category}:difference`, `Δ vs ${against} (pp)`, (arm) => part(arm)?.difference, 100),
-        ...(hasGold ? goldColumns : []),
+        hasGold &&
+          intervalColumn(`${category}:gold`, 'gold answer (nats per token)', (arm) => gold.cell(part(arm)?.metrics)),
+        hasGold &&
+          gold.differenceColumn(`${category}:goldDifference`, `Δ vs ${against}`, (arm) => part(arm)?.goldDifference),
       ]);
     }),
     notes: [
@@ -120,27 +117,17 @@ const retrievalKinds: Readonly<Record<RetrievalKind, string>> = {
 };
 
 function retrievalBlock(kind: RetrievalKind): ItemBlock<ArmResults> {
-  type Part = NonNullable<ArmResults['byRetrieval']>[number];
-  const columns: readonly ItemColumn<Part>[] = [
-    countColumn('turns', 'turns', ({ turns }) => turns),
-    countColumn('hits', 'hits', ({ hits }) => hits),
-    numberColumn('hitRate', 'hit rate (%)', ({ hits, turns }) => (100 * hits) / turns),
-    numberColumn('evaluatedHit', 'tokens evaluated (cache hits)', ({ costHit }) => costHit?.tokens.evaluated),
-    numberColumn('evaluatedAll', 'tokens evaluated (all turns)', ({ costAll }) => costAll?.tokens.evaluated),
-    intervalColumn('ttftHit', 'TTFT, cache hits (ms)', ({ costHit }) => costHit?.ttftMs),
-    intervalColumn('ttftAll', 'TTFT, all turns (ms)', ({ costAll }) => costAll?.ttftMs),
-  ];
-  return {
-    title: retrievalKinds[kind],
-    columns: columns.map((column) => ({
-      ...column,
-      key: `${kind}:${column.key}`,
-      cell: ({ byRetrieval }) => {
-        const part = byRetrieval?.find((one) => one.kind === kind);
-        return part === undefined ? none : column.cell(part);
-      },
-    })),
-  };
+  const ofKind = ({ byRetrieval }: ArmResults) => byRetrieval?.find((one) => one.kind === kind);
+  const columns = partColumns(ofKind, [
+    countColumn(`${kind}:turns`, 'turns', ({ turns }) => turns),
+    countColumn(`${kind}:hits`, 'hits', ({ hits }) => hits),
+    numberColumn(`${kind}:hitRate`, 'hit rate (%)', ({ hits, turns }) => (100 * hits) / turns),
+    numberColumn(`${kind}:evaluatedHit`, 'tokens evaluated (cache hits)', ({ costHit }) => costHit?.tokens.evaluated),
+    numberColumn(`${kind}:evaluatedAll`, 'tokens evaluated (all turns)', ({ costAll }) => costAll?.tokens.evaluated),
+    intervalColumn(`${kind}:ttftHit`, 'TTFT, cache hits (ms)', ({ costHit }) => costHit?.ttftMs),
+    intervalColumn(`${kind}:ttftAll`, 'TTFT, all turns (ms)', ({ costAll }) => costAll?.ttftMs),
+  ]);
+  return titled(retrievalKinds[kind], columns);
 }
 
 /** Table 1d: costs for users with all or with some memories retrieved; undefined without a primary arm, which defines cache hits. */

@@ -1,6 +1,6 @@
 /** Tables by condition: 2 (window), 6 (depth), 10 (coreference), 17 (several turns), and data of figures F2 and F3. */
 import type { ConditionResults, MultiTurnResults, RunResults } from '../../store/records/run-results.ts';
-import { type Cell, countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, none, numberCell, numberColumn, type Table, titled } from '../../render/table.ts'; // prettier-ignore
+import { type Cell, countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, type Table, titled } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
 import { findMetric, primaryMetric } from '../metric-display.ts';
 import { runTable } from './table-parts.ts';
@@ -48,7 +48,7 @@ function conditionTable(
       kind: unit === undefined ? 'number' : 'interval',
       cell: (condition) => {
         const found = findCondition(results, arm, condition);
-        return found === undefined ? none : cell(found);
+        return found && cell(found);
       },
     })),
   }));
@@ -142,7 +142,7 @@ export function recallScalingTable(results: RunResults): Table {
   const groups = places.map((place): ArmColumns => ({
     title: `${primary.title}${place === null ? '' : `, evidence ${place === 'middle' ? 'in the middle' : place}`}`,
     unit: primary.unit,
-    cell: ({ arm, condition }) => primary.cell(findCondition(results, arm, condition, place)?.metrics ?? {}),
+    cell: ({ arm, condition }) => primary.cell(findCondition(results, arm, condition, place)?.metrics),
   }));
   return conditionTable(results, groups, {
     id: 'table-f3',
@@ -160,7 +160,7 @@ export function multiTurnTable(results: RunResults): Table | undefined {
   const turns = conditionsOf(results);
   const byTurn = turns.map((turn): ItemColumn<MultiTurnResults> =>
     intervalColumn(`turn ${turn}`, `turn ${turn} (${primary.unit})`, ({ arm }) =>
-      primary.cell(findCondition(results, arm, turn)?.metrics ?? {}),
+      primary.cell(findCondition(results, arm, turn)?.metrics),
     ),
   );
   const change = `Δ turn ${turns.at(-1)} vs ${turns[0]}`;

@@ -1,6 +1,7 @@
 import type { ArmEstimate, BreakEven, TraceSummary } from '../../eval/run/estimate/estimate-traffic.ts';
+import { present } from '../../base/present.ts';
 import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
-import { countColumn, itemRows, numberColumn, type Table, textCell, textColumn, titled } from '../../render/table.ts';
+import { countColumn, itemRows, numberColumn, partColumns, type Table, textCell, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
 
 /** An estimate of traffic, as `dki-bench estimate` shows it. */
 export interface TrafficEstimate {
@@ -19,6 +20,7 @@ const MS_PER_HOUR = 3_600_000;
 /** `dki-bench estimate`: an arm a row. */
 export function estimateTable({ trace, model, arms, breakEven, assumed }: TrafficEstimate): Table {
   const ofPrompt = (tokens: number): number => (100 * tokens) / trace.meanPromptTokens;
+  const reusing = (row: ArmEstimate) => (row.reuses === 'nothing' ? undefined : row);
   const median = ({ percentilesMs }: ArmEstimate): number => percentilesMs[50]!;
   // Of small models all times are below a millisecond.
   const digits = median(arms[0]!) < 10 ? 2 : 0;
@@ -38,32 +40,31 @@ export function estimateTable({ trace, model, arms, breakEven, assumed }: Traffi
       titled('Per turn', [
         textColumn('reuses', 'reuses', ({ reuses }) => reuses),
         countColumn('evaluated', 'tokens evaluated', ({ perTurn }) => perTurn.evaluated),
-        numberColumn('hits', 'hits (%)', (row) => (row.reuses === 'nothing' ? null : 100 * row.hitRate)),
-        numberColumn('memory', 'found in RAM (%)', (row) => reused(row, ofPrompt(row.perTurn.memory))),
-        numberColumn('disk', 'found on disk (%)', (row) => reused(row, ofPrompt(row.perTurn.disk))),
+        ...partColumns(reusing, [
+          numberColumn('hits', 'hits (%)', ({ hitRate }) => 100 * hitRate),
+          numberColumn('memory', 'found in RAM (%)', ({ perTurn }) => ofPrompt(perTurn.memory)),
+          numberColumn('disk', 'found on disk (%)', ({ perTurn }) => ofPrompt(perTurn.disk)),
+        ]),
       ]),
-      titled('Bytes of KV (GB)', [
-        numberColumn('ram', 'in RAM', (row) => reused(row, row.stored.memory.sizeBytes / GIGABYTE), 2),
-        numberColumn('onDisk', 'on disk', (row) => reused(row, row.stored.disk.sizeBytes / GIGABYTE), 2),
-        numberColumn('read', 'read', (row) => reused(row, row.readBytes / GIGABYTE), 2),
-        numberColumn('written', 'written', (row) => reused(row, row.stored.disk.writtenBytes / GIGABYTE), 2),
-      ]),
+      titled(
+        'Bytes of KV (GB)',
+        partColumns(reusing, [
+          numberColumn('ram', 'in RAM', ({ stored }) => stored.memory.sizeBytes / GIGABYTE, 2),
+          numberColumn('onDisk', 'on disk', ({ stored }) => stored.disk.sizeBytes / GIGABYTE, 2),
+          numberColumn('read', 'read', ({ readBytes }) => readBytes / GIGABYTE, 2),
+          numberColumn('written', 'written', ({ stored }) => stored.disk.writtenBytes / GIGABYTE, 2),
+        ]),
+      ),
     ]),
-    notes: [
+    notes: present([
       fastestText(arms),
       traceText(trace),
       breakEvenText(breakEven, trace.meanPromptTokens),
       'Hits: turns that found all memories, or for a prefix cache anything. Found: share of the tokens of the prompt.',
-      ...(trace.idsOf === 'prefix'
-        ? ['This trace names prefixes: which blocks come back in other orders is not in it.']
-        : []),
+      trace.idsOf === 'prefix' && 'This trace names prefixes: which blocks come back in other orders is not in it.',
       `Assumed: ${assumed.join('; ')}.`,
-    ],
+    ]),
   };
-}
-
-function reused({ reuses }: ArmEstimate, value: number): number | null {
-  return reuses === 'nothing' ? null : value;
 }
 
 /** The fastest arm, and where it joins blocks the fastest that does not. */

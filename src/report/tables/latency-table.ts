@@ -1,5 +1,13 @@
 import type { ArmResults, BreakEven, RunResults } from '../../store/records/run-results.ts';
-import { intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, textCell, titled } from '../../render/table.ts'; // prettier-ignore
+import {
+  intervalColumn,
+  type ItemBlock,
+  numberColumn,
+  partColumns,
+  type Table,
+  textCell,
+  titled,
+} from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { armTable } from './table-parts.ts';
@@ -24,25 +32,16 @@ function phaseBlock(title: string, kind: 'Hit' | 'Miss'): ItemBlock<ArmResults> 
 /** @param against the text arm */
 function breakEvenBlock(against: string, breakEven: readonly BreakEven[]): ItemBlock<ArmResults> {
   const turn = (value: number | null) => (value === null ? 'never' : formatNumber(value, 0));
-  const columns: readonly ItemColumn<BreakEven>[] = [
-    numberColumn('turn', 'at turn', (one) => textCell(turn(one.turn))),
-    numberColumn('interval', '95 % interval', ({ low, high }) => textCell(`${turn(low)} to ${turn(high)}`)),
-    numberColumn('missMs', 'own miss (ms)', ({ missMs }) => missMs),
-    numberColumn('hitMs', 'own hit (ms)', ({ hitMs }) => hitMs),
-    numberColumn('textMissMs', `${against}, same misses (ms)`, ({ textMissMs }) => textMissMs),
-    numberColumn('textHitMs', `${against}, same hits (ms)`, ({ textHitMs }) => textHitMs),
-  ];
-  return {
-    title: `Break-even against ${against}`,
-    columns: columns.map((column) => ({
-      ...column,
-      key: `${column.key}:${against}`,
-      cell: ({ arm }) => {
-        const found = breakEven.find((one) => one.arm === arm && one.against === against);
-        return found === undefined ? none : column.cell(found);
-      },
-    })),
-  };
+  const ofArm = ({ arm }: ArmResults) => breakEven.find((one) => one.arm === arm && one.against === against);
+  const columns = partColumns(ofArm, [
+    numberColumn(`turn:${against}`, 'at turn', (one) => textCell(turn(one.turn))),
+    numberColumn(`interval:${against}`, '95 % interval', ({ low, high }) => textCell(`${turn(low)} to ${turn(high)}`)),
+    numberColumn(`missMs:${against}`, 'own miss (ms)', ({ missMs }) => missMs),
+    numberColumn(`hitMs:${against}`, 'own hit (ms)', ({ hitMs }) => hitMs),
+    numberColumn(`textMissMs:${against}`, `${against}, same misses (ms)`, ({ textMissMs }) => textMissMs),
+    numberColumn(`textHitMs:${against}`, `${against}, same hits (ms)`, ({ textHitMs }) => textHitMs),
+  ]);
+  return titled(`Break-even against ${against}`, columns);
 }
 
 export function latencyTable(results: RunResults): Table {
@@ -50,11 +49,6 @@ export function latencyTable(results: RunResults): Table {
   // Only a primary arm defines cache hits and misses.
   const hasHits = primaryArm(results.arms) !== undefined;
   const opponents = [...new Set(results.breakEven.map(({ against }) => against))];
-  const aheadBlock: ItemBlock<ArmResults> = titled('Built before the turns, per turn', [
-    numberColumn('aheadTokens', 'tokens', (arm) => arm.ahead?.tokens),
-    numberColumn('aheadMs', 'build KV (ms)', (arm) => arm.ahead?.ms),
-  ]);
-  const aheadNote = `KV that ${armsAhead.join(', ')} built when memories were added counts only in the last columns.`;
   return armTable(results, {
     id: 'table-5',
     title: 'Table 5. Time to first token (TTFT), and break-even',
@@ -63,7 +57,11 @@ export function latencyTable(results: RunResults): Table {
         ? [phaseBlock('Cache hits', 'Hit'), phaseBlock('Cache misses', 'Miss')]
         : [phaseBlock('All turns', 'Hit')]),
       ...opponents.map((against) => breakEvenBlock(against, results.breakEven)),
-      ...(armsAhead.length === 0 ? [] : [aheadBlock]),
+      armsAhead.length > 0 &&
+        titled('Built before the turns, per turn', [
+          numberColumn('aheadTokens', 'tokens', (arm) => arm.ahead?.tokens),
+          numberColumn('aheadMs', 'build KV (ms)', (arm) => arm.ahead?.ms),
+        ]),
     ],
     notes: [
       hasHits
@@ -71,7 +69,8 @@ export function latencyTable(results: RunResults): Table {
         : 'Times are over all turns: without dki in the run there are no cache hits or misses.',
       'Break-even: the first turn, with unchanged memories, after which an arm has taken no more time in total than text. It is',
       'computed from means over the same turns: one miss, then hits. It may never come.',
-      armsAhead.length > 0 && aheadNote,
+      armsAhead.length > 0 &&
+        `KV that ${armsAhead.join(', ')} built when memories were added counts only in the last columns.`,
     ],
   });
 }

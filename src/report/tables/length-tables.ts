@@ -1,7 +1,7 @@
 /** Tables 14 and 14b: time to first token by length and tier, and from which length each tier beats recomputation. */
 import { lengthBreakEvens, totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
 import { quantiles } from '../../eval/analysis/statistics/estimate-mean.ts';
-import { countColumn, numberColumn, type Table, textColumn } from '../../render/table.ts';
+import { countColumn, numberColumn, type Table, textColumn, titled } from '../../render/table.ts';
 import { groupedNumber } from '../../render/format-number.ts';
 import {
   atFullLayers,
@@ -50,18 +50,14 @@ export function lengthTable(results: RunResults, measuredLayers: readonly Length
           countColumn('n', 'n', ({ repeats }) => repeats.length),
         ],
       },
-      {
-        title: 'Milliseconds, p50',
-        columns: lengthSteps.map((step) =>
-          numberColumn<LengthMeasurement>(`ms:${step}`, step, (row) => stepMs(row, step), 2),
-        ),
-      },
-      {
-        title: 'MB/s of stored bytes',
-        columns: MOVING.map((step) =>
-          numberColumn<LengthMeasurement>(`speed:${step}`, step, (row) => speed(row, step), 0),
-        ),
-      },
+      titled(
+        'Milliseconds, p50',
+        lengthSteps.map((step) => numberColumn(`ms:${step}`, step, (row) => stepMs(row, step), 2)),
+      ),
+      titled(
+        'MB/s of stored bytes',
+        MOVING.map((step) => countColumn(`speed:${step}`, step, (row) => speed(row, step))),
+      ),
     ],
     notes: [
       'Behind the memories stand 24 tokens of a query; `resident` is the query alone, behind KV that is in the session: no way can be',

@@ -1,6 +1,6 @@
 /** Tables of methods: 11 (cost and quality) and 11b (by rank of the evidence). */
 import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
-import { countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, estimateCell, intervalColumn, type ItemBlock, numberCell, numberColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, primaryArm, findComparison } from '../find-arms-and-comparisons.ts';
 import { metricsNamed, primaryMetric, qualityCell, type MetricDisplay } from '../metric-display.ts';
 import { differenceToBaseline, runTable, withArmsNotRun } from './table-parts.ts';
@@ -32,7 +32,7 @@ function frontier({ run }: RunResults, methods: readonly Method[]): ReadonlySet<
  */
 export function baselineMean(results: RunResults, { arm, metrics }: ArmResults): number | undefined {
   const [primary, baseline] = [primaryMetric(results.run), baselineArm(results.arms)];
-  const [own, text] = [primary.of(metrics), primary.of(baseline?.metrics ?? {})];
+  const [own, text] = [primary.of(metrics), primary.of(baseline?.metrics)];
   if (own === null || text === null || primary.unit !== '%') return undefined;
   const compared = findComparison(results, arm, baseline!.arm, primary.name);
   const mean = own.n === text.n ? text.mean : compared?.n === own.n ? own.mean - compared.delta : 0;
@@ -60,38 +60,34 @@ export function methodsTable(results: RunResults): Table | undefined {
   const [primary, f1] = metricsNamed(run, primaryMetric(run).name, 'tokenF1') as [MetricDisplay, MetricDisplay];
   const hits = primaryArm(arms)?.arm;
   const best = frontier(results, methods);
-  const cost: readonly ItemColumn<Method>[] = [
-    textColumn('budget', 'budget', ({ budget }) => budget),
-    countColumn('bytes', 'KV bytes per memory token', ({ bytesPerMemoryToken }) => bytesPerMemoryToken),
-    numberColumn('recomputed', 'tokens recomputed', ({ recomputedTokens }) => recomputedTokens),
-    numberColumn('evaluated', 'tokens evaluated', ({ tokens }) => tokens?.evaluated),
-    numberColumn('firstLayers', 'tokens in the first layers', ({ tokens }) => tokens?.firstLayers),
-    intervalColumn('timesQueryOnly', 'TTFT vs query only', ({ timesQueryOnly }) => estimateCell(timesQueryOnly, 1, 2)),
-    intervalColumn('timesRag', 'TTFT vs RAG', ({ arm }) =>
-      ratioCell(findComparison(results, arm, baselineArm(arms)?.arm, 'ttftLogRatio'), 1),
-    ),
-  ];
-  const quality: readonly ItemColumn<Method>[] = [
-    primary.column(),
-    differenceToBaseline(results, primary),
-    numberColumn('kept', 'share of RAG (%)', (method) => qualityCell(run, numberCell(keptShare(results, method)))),
-    ...(primary.name === f1.name ? [] : [f1.column<Method>()]),
-    textColumn('frontier', 'on the frontier', ({ arm }) => (best.has(arm) ? 'yes' : null)),
-  ];
-  const random: readonly ItemColumn<Method>[] = [
-    textColumn('control', 'control', ({ againstRandom }) => againstRandom?.b),
-    primary.differenceColumn('againstRandom', 'Δ vs random tokens', ({ againstRandom }) => againstRandom),
-    numberColumn('p', 'p (Holm)', ({ againstRandom }) => probabilityCell(againstRandom?.pAdjusted ?? null)),
-    textColumn('outcome', 'outcome', ({ againstRandom }) => againstRandom?.outcome),
-  ];
-  const table = runTable(results, methods, ({ arm }) => arm, {
+  const timesRag = ({ arm }: Method) => findComparison(results, arm, baselineArm(arms)?.arm, 'ttftLogRatio');
+  const table = runTable<Method>(results, methods, ({ arm }) => arm, {
     id: 'table-11',
     title: `Table 11. Methods at equal budgets, their cost and quality: ${run.dataset.name}`,
     blocks: [
-      { title: 'Cost', columns: cost },
-      { title: 'Quality', columns: quality },
+      titled('Cost', [
+        textColumn('budget', 'budget', ({ budget }) => budget),
+        countColumn('bytes', 'KV bytes per memory token', ({ bytesPerMemoryToken }) => bytesPerMemoryToken),
+        numberColumn('recomputed', 'tokens recomputed', ({ recomputedTokens }) => recomputedTokens),
+        numberColumn('evaluated', 'tokens evaluated', ({ tokens }) => tokens?.evaluated),
+        numberColumn('firstLayers', 'tokens in the first layers', ({ tokens }) => tokens?.firstLayers),
+        intervalColumn('timesQueryOnly', 'TTFT vs query only', (one) => estimateCell(one.timesQueryOnly, 1, 2)),
+        intervalColumn('timesRag', 'TTFT vs RAG', (one) => ratioCell(timesRag(one), 1)),
+      ]),
+      titled('Quality', [
+        primary.column(),
+        differenceToBaseline(results, primary),
+        numberColumn('kept', 'share of RAG (%)', (one) => qualityCell(run, numberCell(keptShare(results, one)))),
+        primary.name !== f1.name && f1.column(),
+        textColumn('frontier', 'on the frontier', ({ arm }) => (best.has(arm) ? 'yes' : null)),
+      ]),
       fidelityBlock(results),
-      { title: 'Against as many random tokens', columns: random },
+      titled('Against as many random tokens', [
+        textColumn('control', 'control', ({ againstRandom }) => againstRandom?.b),
+        primary.differenceColumn('againstRandom', 'Δ vs random tokens', ({ againstRandom }) => againstRandom),
+        numberColumn('p', 'p (Holm)', ({ againstRandom }) => probabilityCell(againstRandom?.pAdjusted)),
+        textColumn('outcome', 'outcome', ({ againstRandom }) => againstRandom?.outcome),
+      ]),
     ],
     notes: [
       ...(hits === undefined

@@ -43,7 +43,7 @@ export function contrastTable(runs: readonly RunResults[]): Table | undefined {
         numberColumn('parameters', 'parameters (M)', ({ results: { run } }) => (run.model.parameters ?? NaN) / 1e6),
         textColumn('data', 'data', ({ results: { run } }) => run.dataset.name),
         intervalColumn('contrast', 'contrast (pp)', measured, 100),
-        numberColumn('p', 'p', (row) => probabilityCell(measured(row)?.p ?? null)),
+        numberColumn('p', 'p', (row) => probabilityCell(measured(row)?.p)),
         numberColumn('pAdjusted', 'p (Holm)', ({ pAdjusted }) => probabilityCell(pAdjusted)),
         textColumn('verdict', 'verdict', ({ contrast: { found }, verdict }) =>
           found.state === 'absent' ? `absent: ${found.why}` : verdict,
@@ -63,7 +63,7 @@ export function contrastTable(runs: readonly RunResults[]): Table | undefined {
         ]),
       ),
       titled('Exploratory: the same contrast in ln p of the gold', [
-        intervalColumn('goldLogProb', 'nats per token', goldCell),
+        intervalColumn('goldLogProb', 'nats per token', (row) => estimateCell(measured(row)?.goldLogProb, 1, 3)),
         textColumn('noise', 'engine', (row) => (isNoise(row) ? 'below its noise' : null)),
       ]),
     ]),
@@ -82,11 +82,6 @@ function planText({ dataset }: RunResults['run'], { planned, before }: ModelCont
     `${percent} % of them.`
   );
 }
-
-const goldCell = (row: ModelContrast) => {
-  const gold = measured(row)?.goldLogProb;
-  return gold && estimateCell(gold, 1, 3);
-};
 
 /** Twice the noise of one difference: a contrast is the difference of two. */
 function isNoise(row: ModelContrast): boolean {

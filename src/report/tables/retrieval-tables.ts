@@ -1,6 +1,7 @@
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { countColumn, type Difference, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts'; // prettier-ignore
+import type { Difference } from '../../render/format-number.ts';
+import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts';
 import { runTable } from './table-parts.ts';
 import { probabilityCell } from './arm-comparisons-tables.ts';
 
@@ -18,10 +19,10 @@ const recall: RowBlock = titled('Recall', [
   share('recallAt10', 'recall@10'),
 ]);
 const others: readonly RowBlock[] = [
-  { title: 'Rank', columns: [share('mrr', 'MRR'), share('ndcgAt10', 'nDCG@10')] },
+  titled('Rank', [share('mrr', 'MRR'), share('ndcgAt10', 'nDCG@10')]),
   titled('Recall@5 against the router', [
     intervalColumn('delta', 'Δ vs router (pp)', ({ againstRouter }) => againstRouter, 100),
-    numberColumn('p', 'p', ({ againstRouter }) => probabilityCell(againstRouter?.p ?? null)),
+    numberColumn('p', 'p', ({ againstRouter }) => probabilityCell(againstRouter?.p)),
   ]),
   titled('Cost', [
     time('embedding'),

@@ -1,5 +1,6 @@
 /** Tables 16 and 16b: what caches found under traffic, played and simulated; simulated times by length and reuse. */
-import { countColumn, type ItemColumn, itemRows, numberColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, itemRows, numberColumn, type Table, textColumn, titled } from '../../render/table.ts';
+import { present } from '../../base/present.ts';
 import { groupedNumber } from '../../render/format-number.ts';
 import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
@@ -11,9 +12,10 @@ import { titleWithProof } from '../validity-caveats.ts';
 type PlayedArm = ReuseMeasurement['arms'][number];
 
 export function reuseTable(results: RunResults, { traffic, maxBytes, arms }: ReuseMeasurement): Table {
-  const counts = (['evaluatedTokens', 'hits', 'entries', 'evicted', 'storedBytes'] as const).map(
-    (part): ItemColumn<PlayedArm> =>
-      countColumn(part, COUNTS[part], ({ real, simulated }) => (real[part] === simulated[part] ? real[part] : null)),
+  const counts = COUNTS.map(([part, heading]) =>
+    countColumn(part, heading, ({ real, simulated }: PlayedArm) =>
+      real[part] === simulated[part] ? real[part] : null,
+    ),
   );
   const { turns, users, memories, retrieved, repeated } = traffic;
   return runTable(results, arms, ({ arm }) => arm, {
@@ -34,13 +36,13 @@ export function reuseTable(results: RunResults, { traffic, maxBytes, arms }: Reu
   });
 }
 
-const COUNTS = {
-  evaluatedTokens: 'tokens evaluated',
-  hits: 'hits',
-  entries: 'entries kept',
-  evicted: 'evicted',
-  storedBytes: 'bytes kept',
-} as const;
+const COUNTS = [
+  ['evaluatedTokens', 'tokens evaluated'],
+  ['hits', 'hits'],
+  ['entries', 'entries kept'],
+  ['evicted', 'evicted'],
+  ['storedBytes', 'bytes kept'],
+] as const;
 
 /** Table 16b: the map of a run. */
 export function reuseMapTable(results: RunResults, { map, costsUpTo }: ReuseMeasurement): Table | undefined {
@@ -82,16 +84,13 @@ function mapParts(
   return {
     rowHeading: 'traffic',
     ...itemRows(mapTraffic(map), name, blocks),
-    notes: [
+    notes: present([
       'Means of 2,000 turns of 20 users; five memories are retrieved, popular ones more often (Zipf, exponent 1), in order of creation.',
       'Fastest: an arm must save 5 % of text’s time more than those in columns before it. Exact: rag, rag-cached, rag-cached + disk and dki, which have the bits of text. Blocks lose answers, and @order=stable shows text in another order.',
-      ...(kept === undefined
-        ? []
-        : [
-            `An arm that is not exact is the fastest only where a run measured that it keeps ${ENOUGH_KEPT} % of text’s quality. Kept, in %, by ${keptQualityText(kept, arms)}.`,
-          ]),
+      kept !== undefined &&
+        `An arm that is not exact is the fastest only where a run measured that it keeps ${ENOUGH_KEPT} % of text’s quality. Kept, in %, by ${keptQualityText(kept, arms)}.`,
       costs,
-    ],
+    ]),
   };
 }
 

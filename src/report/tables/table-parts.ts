@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { baselineArm, findComparison } from '../find-arms-and-comparisons.ts';
@@ -9,10 +10,10 @@ interface TableParts<Item> {
   readonly title: string;
   /** `arm` by default. */
   readonly rowHeading?: string;
-  readonly blocks?: readonly ItemBlock<Item>[];
+  /** Those that are false are left out, and so are notes. */
+  readonly blocks?: readonly (ItemBlock<Item> | false)[];
   /** In place of blocks: columns without a title. */
   readonly columns?: readonly ItemColumn<Item>[];
-  /** Those that are false or undefined are left out. */
   readonly notes?: readonly (string | false | undefined)[];
 }
 
@@ -27,8 +28,8 @@ export function runTable<Item>(
     id,
     caption: titleWithProof(title, results),
     rowHeading,
-    ...itemRows(items, label, blocks),
-    notes: notes.filter((note) => note !== false && note !== undefined),
+    ...itemRows(items, label, present(blocks)),
+    notes: present(notes),
   };
 }
 
@@ -50,13 +51,12 @@ export const hitRateColumn: ItemColumn<ArmResults> = numberColumn('hitRate', 'hi
 /** Notes for times that were measured by several workers or on several kinds of machine. */
 export function timingNotes({ workers, machines = [] }: RunResults['run']): string[] {
   const kinds = machines.map(({ cpu, cores, users }) => `${cpu}, ${cores} cores: ${users} users`).join('; ');
-  const notes = [
+  return present([
     workers !== undefined &&
       `Times were measured under load, with ${workers} workers at once: compare them only with times under the same load.`,
     machines.length > 1 &&
       `Turns ran on ${machines.length} kinds of machine (${kinds}); the turns of a user ran on one machine.`,
-  ];
-  return notes.filter((note) => note !== false);
+  ]);
 }
 
 /** Adds a row for each arm that could not run, with the reason in a column. */
