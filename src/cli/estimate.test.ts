@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
-import type { TrafficEstimate } from '../report/tables/estimate-table.ts';
+import type { TrafficEstimate } from '../report/traffic-estimate.ts';
 import { runProgram } from './program.ts';
 
 const folder = folderOfEachTest();

@@ -9,7 +9,7 @@ import { renderLatex } from './table-latex.ts';
 import { renderMarkdown } from './table-markdown.ts';
 import { renderTerminal } from './table-terminal.ts';
 import { breakdownTable } from '../report/tables/breakdown-tables.ts';
-import { checksTable } from '../report/tables/checks-table.ts';
+import { checksTable } from '../report/tables/report-tables.ts';
 import { armResultsTable } from '../report/tables/arm-results-table.ts';
 import { type Table, textCell } from './table.ts';
 import { textWidth, wrapText } from './wrap-text.ts';

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { Spread, Verification } from '../data/verify/verify-dataset.ts';
 import { DEFAULT_TOP_K } from '../config/bench-config.ts';
 import { printable } from '../render/escape-control-characters.ts';
@@ -21,19 +22,17 @@ export function statisticsLines({ statistics: counts }: Pick<Verification, 'stat
   const isAllRetrieved = counts.memories > 0 && counts.memoriesAUser.most <= DEFAULT_TOP_K;
   const retrieval = isAllRetrieved ? '; retrieval returns all memories of each user: add more, or lower --top-k' : '';
   const lists = { categories: counts.categories, phrasing: counts.phrasings, 'users by kind': counts.userKinds };
-  return [
+  return present([
     `users: ${counts.users}, memories each ${spread(counts.memoriesAUser)}, items each ${spread(counts.itemsAUser)}${retrieval}`,
     `memories: ${counts.memories}, characters ${spread(counts.memoryCharacters)}, ${countText(counts.preferences, 'preference')}, ${counts.superseding} supersede an earlier one`,
-    ...(counts.questions === 0
-      ? []
-      : [`questions: ${counts.questions}, without answers, used only by suite retrieval`]),
+    counts.questions > 0 && `questions: ${counts.questions}, without answers, used only by suite retrieval`,
     `items: ${counts.items}, ${counts.answerable} answerable, ${counts.absent} absent, ${counts.withHistory} with history`,
     `evidence: memories an answerable item ${spread(counts.evidenceAnItem)}${share}`,
-    ...Object.entries(lists).flatMap(([name, tally]) => {
+    ...Object.entries(lists).map(([name, tally]) => {
       const parts = Object.entries(tally).map(([label, count]) => `${label} ${count}`);
-      return parts.length === 0 ? [] : [`${name}: ${parts.join(', ')}`];
+      return parts.length > 0 && `${name}: ${parts.join(', ')}`;
     }),
-  ];
+  ]);
 }
 
 function findingLines({ severity, message, hint }: Finding, page: Terminal): string[] {
@@ -59,7 +58,7 @@ function problemsOf({ file, findings }: Verification): Finding[] {
 
 export function renderVerification(verification: Verification, page: Terminal): string {
   const { file, name, language, sha256, errors, warnings, partial } = verification;
-  const about = [...(name === null ? [] : [name]), `language ${language}`, `sha256 ${sha256.slice(0, SHOWN_HASH)}`];
+  const about = present([name ?? false, `language ${language}`, `sha256 ${sha256.slice(0, SHOWN_HASH)}`]);
   const wrapped = (text: string): string[] => wrapText(printable(text), page.width);
   const problems = problemsOf(verification);
   const more = problems.length - MAX_FINDINGS;

@@ -4,9 +4,8 @@ import { runResults } from '../../test/fixtures/run-results.ts';
 import { formatCell } from '../render/table.ts';
 import type { ArmResults, RunResults } from '../store/records/run-results.ts';
 import { reportFigures } from './figures/report-figures.ts';
-import { headline } from './headline.ts';
 import { allTables } from './tables/report-tables.ts';
-import { verdictSentences } from './verdict-sentences.ts';
+import { headline, verdictSentences } from './verdict-sentences.ts';
 
 /** Where a number stands in `results.json`, such as `arms.1.costHit.ttftMs.mean`. */
 type Path = readonly string[];

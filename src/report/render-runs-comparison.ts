@@ -1,4 +1,5 @@
 /** Renders the comparison of two runs for a terminal. */
+import { present } from '../base/present.ts';
 import type { ArmPair } from '../eval/analysis/compare/arm-pairs.ts';
 import type { SetupDifference } from '../eval/analysis/compare/setup-differences.ts';
 import type { ArmFlips, FlippedItem, ItemAnswers, RunsComparison, RunSummary } from '../eval/analysis/compare/compare-runs.ts'; // prettier-ignore
@@ -58,16 +59,13 @@ function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): 
   };
 }
 
-function costTable(
-  { differences }: RunsComparison,
-  metric: 'evaluatedTokens' | 'ttftLogRatio',
-  table: Pick<Table, 'id' | 'caption' | 'notes'>,
-): Table {
+function costTable({ differences }: RunsComparison, metric: 'evaluatedTokens' | 'ttftLogRatio'): Table {
   const isTime = metric === 'ttftLogRatio';
   const unit = isTime ? ' (ms)' : '';
   const rows = differences.filter((one) => one.metric === metric);
   return {
-    ...table,
+    id: isTime ? 'compare-ttft' : 'compare-evaluated-tokens',
+    caption: `${isTime ? 'Time to first token' : 'Tokens evaluated per turn'}, over cache hits of both runs`,
     rowHeading: 'arm',
     ...itemRows<MetricDifference>(rows, ({ arms }) => pairName(arms), [
       {
@@ -81,26 +79,13 @@ function costTable(
       },
       { columns: countColumns },
     ]),
+    notes: isTime
+      ? [
+          'A and B are geometric means over the same turns; their ratio is A ÷ B.',
+          'No verdict: the runs were made at different times, and no twin arm measures the noise between them.',
+        ]
+      : [],
   };
-}
-
-function runsComparisonTables(comparison: RunsComparison): Table[] {
-  return [
-    qualityTable(comparison),
-    costTable(comparison, 'evaluatedTokens', {
-      id: 'compare-evaluated-tokens',
-      caption: 'Tokens evaluated per turn, over cache hits of both runs',
-      notes: [],
-    }),
-    costTable(comparison, 'ttftLogRatio', {
-      id: 'compare-ttft',
-      caption: 'Time to first token, over cache hits of both runs',
-      notes: [
-        'A and B are geometric means over the same turns; their ratio is A ÷ B.',
-        'No verdict: the runs were made at different times, and no twin arm measures the noise between them.',
-      ],
-    }),
-  ].filter(({ rows }) => rows.length > 0);
 }
 
 const differenceInWords = ({ what, a, b }: SetupDifference): string => `${what}: ${a} / ${b}`;
@@ -116,16 +101,15 @@ export function runCaveat({ name, status, failedChecks }: RunSummary): string | 
 }
 
 export function objections({ a, b, forced }: RunsComparison): string[] {
-  return [
-    ...(forced.length === 0 ? [] : [`FORCED: the runs differ in ${forced.map(differenceInWords).join('; ')}`]),
-    ...[a, b].flatMap((run) => runCaveat(run) ?? []),
-  ];
+  return present([
+    forced.length > 0 && `FORCED: the runs differ in ${forced.map(differenceInWords).join('; ')}`,
+    ...[a, b].map(runCaveat),
+  ]);
 }
 
 function answersText({ answers, right }: ItemAnswers): string {
-  const given = [...new Set(answers.map((answer) => answer.trim()))]
-    .map((answer) => JSON.stringify(answer))
-    .join(' | ');
+  const distinct = new Set(answers.map((answer) => JSON.stringify(answer.trim())));
+  const given = [...distinct].join(' | ');
   return answers.length === 1 ? given : `${given} (right in ${formatNumber(right * 100, 0)} % of ${answers.length})`;
 }
 
@@ -178,22 +162,21 @@ export function renderRunsComparison(comparison: RunsComparison, page: Terminal)
   const wrapped = (text: string): string => wrapText(printable(text), page.width).join('\n');
   const about = ({ name, suite, startedAt, model, dataset, status }: RunSummary): string =>
     `${name}: suite ${suite}, ${model} on ${dataset}, ${startedAt.slice(0, 16).replace('T', ' ')}, ${status}`;
+  const both = [`A ${about(a)}`, `B ${about(b)}`];
+  const caveats = objections(comparison).map((text) => coloured(wrapped(text), 'red', page));
   if (isUnchanged(comparison)) {
-    const lines = [`A ${about(a)}`, `B ${about(b)}`, unchangedText(comparison)].map(wrapped);
-    const caveats = objections(comparison).map((text) => coloured(wrapped(text), 'red', page));
-    return `${[...lines, ...caveats].join('\n')}\n`;
+    return `${[...[...both, unchangedText(comparison)].map(wrapped), ...caveats].join('\n')}\n`;
   }
-  const differing = settings.length === 0 ? 'in nothing' : `in ${settings.map(differenceInWords).join('; ')}`;
-  const blocks = [
-    [`A ${about(a)}`, `B ${about(b)}`, `settings and code differ (A / B) ${differing}`, ...notes]
-      .map(wrapped)
-      .join('\n'),
-    ...runsComparisonTables(comparison).map((table) => renderTerminal(table, page).trimEnd()),
-    ...(machines.length === 0
-      ? []
-      : [wrapped(`Times are not compared: the machines differ in ${machines.map(differenceInWords).join('; ')}`)]),
-    ...(flips.length === 0 ? [] : [flipsText(flips, page)]),
-    ...objections(comparison).map((text) => coloured(wrapped(text), 'red', page)),
-  ];
+  const differing = settings.length === 0 ? 'nothing' : settings.map(differenceInWords).join('; ');
+  const costs = (['evaluatedTokens', 'ttftLogRatio'] as const).map((metric) => costTable(comparison, metric));
+  const tables = [qualityTable(comparison), ...costs].filter(({ rows }) => rows.length > 0);
+  const blocks = present([
+    [...both, `settings and code differ (A / B) in ${differing}`, ...notes].map(wrapped).join('\n'),
+    ...tables.map((table) => renderTerminal(table, page).trimEnd()),
+    machines.length > 0 &&
+      wrapped(`Times are not compared: the machines differ in ${machines.map(differenceInWords).join('; ')}`),
+    flips.length > 0 && flipsText(flips, page),
+    ...caveats,
+  ]);
   return `${blocks.join('\n\n')}\n`;
 }

@@ -18,8 +18,7 @@ import { figureFiles } from './figures/report-figures.ts';
 import { renderReport } from './html/report-page.ts';
 import { OUTCOMES_FILE } from './turn-outcomes-file.ts';
 import { parseReportJson, readReportText } from './read-report-file.ts';
-import { checksTable } from './tables/checks-table.ts';
-import { allTables } from './tables/report-tables.ts';
+import { allTables, checksTable } from './tables/report-tables.ts';
 
 /** Renderers of tables, by the suffix of the file. */
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;
@@ -47,12 +46,9 @@ export function resultsText(results: unknown): string {
 }
 
 async function allFiles(runs: readonly RunResults[], outcomes: string | undefined): Promise<Files> {
-  const files: Files = new Map();
-  if (runs.length === 1) {
-    files.set('results.json', resultsText(runs[0]));
-    if (outcomes !== undefined) files.set(OUTCOMES_FILE, outcomes);
-  }
-  return new Map([...files, ...(await drawings(runs))]);
+  const ofTurns = outcomes === undefined ? [] : [[OUTCOMES_FILE, outcomes] as const];
+  const ofRun = runs.length > 1 ? [] : [['results.json', resultsText(runs[0])] as const, ...ofTurns];
+  return new Map([...ofRun, ...(await drawings(runs))]);
 }
 
 /**

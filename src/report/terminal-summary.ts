@@ -1,21 +1,20 @@
+import { present } from '../base/present.ts';
 import { busyMachine } from '../bench/busy-machine.ts';
 import type { CheckResult, RunResults } from '../store/records/run-results.ts';
 import { answersNothing, lackOfProof } from './validity-caveats.ts';
 import { comparisonsTables } from './tables/arm-comparisons-tables.ts';
 import { answerTable } from './tables/answer-table.ts';
-import { checksTable } from './tables/checks-table.ts';
 import type { Table } from '../render/table.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { renderTerminal, tableWidth } from '../render/table-terminal.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
 import { breakdownTable } from './tables/breakdown-tables.ts';
 import { namesItsMetric } from './metric-display.ts';
-import { shownTables } from './tables/report-tables.ts';
+import { checksTable, shownTables } from './tables/report-tables.ts';
 import { formatNumber } from '../render/format-number.ts';
 import { hangingText, wrapText } from '../render/wrap-text.ts';
 import { reportFigures } from './figures/report-figures.ts';
-import { headline } from './headline.ts';
-import { modelSize, verdictSentences } from './verdict-sentences.ts';
+import { headline, modelSize, verdictSentences } from './verdict-sentences.ts';
 
 /** Table that only the report shows, unless the data name their metric. */
 const GOLD_COMPARISON = 'comparisons-gold-log-prob';
@@ -40,16 +39,16 @@ function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profil
   if (spent === undefined) return [];
   const { turns, scoring, checks, warmUp, measure, judge = 0 } = spent;
   const percent = (part: number, rest: number) => `${formatNumber(part === 0 ? 0 : (part / (part + rest)) * 100, 0)} %`;
-  const ofTokens = tokens && tokens.checks > 0 ? [`${percent(tokens.checks, tokens.turns)} of tokens`] : [];
-  const shares = [percent(checks, turns + scoring + warmUp + measure + judge), ...ofTokens];
-  const parts = [
+  const ofTokens = tokens && tokens.checks > 0 ? `, ${percent(tokens.checks, tokens.turns)} of tokens` : '';
+  const ofTime = percent(checks, turns + scoring + warmUp + measure + judge);
+  const parts = present([
     `turns ${seconds(turns)}`,
     `scoring ${seconds(scoring)}`,
-    `checks and probes ${seconds(checks)} (${shares.join(', ')})`,
+    `checks and probes ${seconds(checks)} (${ofTime}${ofTokens})`,
     `warm-up ${seconds(warmUp)}`,
-    ...(measure === 0 ? [] : [`measurements ${seconds(measure)}`]),
-    ...(judge === 0 ? [] : [`judge ${seconds(judge)}`]),
-  ];
+    measure > 0 && `measurements ${seconds(measure)}`,
+    judge > 0 && `judge ${seconds(judge)}`,
+  ]);
   return [parts.join(', ')];
 }
 
@@ -81,16 +80,12 @@ function checksLines({ checks }: Pick<RunResults, 'checks'>, page: Terminal): st
 
 /** The first columns and rows of a table, as many as fit. */
 function firstPart(table: Table, page: Terminal): Table {
-  const [block] = table.blocks;
+  const { columns } = table.blocks[0]!;
   const rows = table.rows.slice(0, MAX_ROWS);
-  const cut = (count: number): Table => ({
-    ...table,
-    rows,
-    notes: [],
-    blocks: [{ columns: block!.columns.slice(0, count) }],
+  const cuts = columns.map((_, more): Table => {
+    return { ...table, rows, notes: [], blocks: [{ columns: columns.slice(0, more + 1) }] };
   });
-  const counts = block!.columns.map((_, index) => block!.columns.length - index);
-  return cut(counts.find((count) => tableWidth(cut(count)) <= page.width) ?? 1);
+  return cuts.findLast((cut) => tableWidth(cut) <= page.width) ?? cuts[0]!;
 }
 
 /** The table of arms or, without arms to compare, the suite's own; undefined without any. */
@@ -98,7 +93,7 @@ function firstTable(results: RunResults, page: Terminal): Table | undefined {
   if (answersNothing(results) !== undefined) return undefined;
   const wide = answerTable(results);
   if (wide !== undefined) return tableWidth(wide) <= page.width ? wide : answerTable(results, false);
-  const [own] = shownTables(results).filter(({ blocks, rows }) => blocks.length > 0 && rows.length > 0);
+  const own = shownTables(results).find(({ blocks, rows }) => blocks.length > 0 && rows.length > 0);
   return own && firstPart(own, page);
 }
 
@@ -109,16 +104,16 @@ export function renderAnswer(results: RunResults, page: Terminal): string {
   const wrapped = (text: string) => wrapText(printable(text), page.width).join('\n');
   const table = firstTable(results, page);
   const subject = `${run.name}: ${run.model.name}, ${modelSize(run.model)}, on ${run.dataset.name}`;
-  const blocks = [
+  const blocks = present([
     emphasised(wrapped(subject), page),
-    ...(finding === undefined ? [] : [wrapped(finding)]),
-    ...(table === undefined ? [] : [renderTerminal(table, page, 'close')]),
-    [
-      ...(lack === undefined ? [] : [coloured(wrapped(`${lack}. Do not quote these numbers.`), 'red', page)]),
+    finding !== undefined && wrapped(finding),
+    table && renderTerminal(table, page, 'close'),
+    present([
+      lack !== undefined && coloured(wrapped(`${lack}. Do not quote these numbers.`), 'red', page),
       ...checksLines(results, page),
       ...run.notes.filter((note) => note.startsWith(busyMachine)).map(wrapped),
-    ].join('\n'),
-  ];
+    ]).join('\n'),
+  ]);
   return `${blocks.map((block) => block.trimEnd()).join('\n\n')}\n`;
 }
 
@@ -130,33 +125,25 @@ export function renderSummary(results: RunResults, page: Terminal): string {
   const { run } = results;
   const lack = lackOfProof(results);
   const wrapped = (text: string) => wrapText(printable(text), page.width);
-  const listed = (text: string) => hangingText('- ', printable(text), page.width);
-  const tablesOfArms =
-    answersNothing(results) === undefined
-      ? [
-          ...shownTables(results),
-          breakdownTable(results, ['phrasing']),
-          ...comparisonsTables(results).filter(
-            ({ id }) => !OVER_ALL_TURNS.test(id) && (namesItsMetric(run) || id !== GOLD_COMPARISON),
-          ),
-        ]
-      : [];
-  const tables = [...tablesOfArms, checksTable(results)].filter(({ blocks }) => blocks.length > 0);
-  const heading = (text: string) => emphasised(text, page);
+  const isShown = ({ id }: Table) => !OVER_ALL_TURNS.test(id) && (namesItsMetric(run) || id !== GOLD_COMPARISON);
+  const comparisons = comparisonsTables(results).filter(isShown);
+  const tablesOfArms = [...shownTables(results), breakdownTable(results, ['phrasing']), ...comparisons];
+  const tables = [...(answersNothing(results) === undefined ? tablesOfArms : []), checksTable(results)];
+  const list = (heading: string, texts: readonly string[]) =>
+    [emphasised(heading, page), ...texts.flatMap((text) => hangingText('- ', printable(text), page.width))].join('\n');
   const { retriever, tokenisation } = run;
-  const blocks = [
-    ...tables.map((table) => renderTerminal(table, page).trimEnd()),
-    [heading('Verdict'), ...verdictSentences(results).flatMap(listed)].join('\n'),
-    [
-      profileLine(run.profile),
-      ...spentLine(run.profile),
-      `cold start ${seconds(run.profile.coldStartMs)}; retrieval by ${retriever.name} on ${retriever.backend} ${retriever.version}`,
-      `tokenising segments alone: ${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`,
-    ]
-      .flatMap(wrapped)
-      .join('\n'),
-    ...(run.notes.length === 0 ? [] : [[heading('Notes'), ...run.notes.flatMap(listed)].join('\n')]),
-    ...(lack === undefined ? [] : [coloured(wrapped(lack).join('\n'), 'red', page)]),
+  const facts = [
+    profileLine(run.profile),
+    ...spentLine(run.profile),
+    `cold start ${seconds(run.profile.coldStartMs)}; retrieval by ${retriever.name} on ${retriever.backend} ${retriever.version}`,
+    `tokenising segments alone: ${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`,
   ];
+  const blocks = present([
+    ...tables.map((table) => table.blocks.length > 0 && renderTerminal(table, page).trimEnd()),
+    list('Verdict', verdictSentences(results)),
+    facts.flatMap(wrapped).join('\n'),
+    run.notes.length > 0 && list('Notes', run.notes),
+    lack !== undefined && coloured(wrapped(lack).join('\n'), 'red', page),
+  ]);
   return `${blocks.join('\n\n')}\n`;
 }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { metricsOfRun, successMetric } from '../eval/analysis/metrics/metric-selection.ts';
 
@@ -33,12 +34,12 @@ export function lackOfProof(results: Provable): string | undefined {
   const { run, checks } = results;
   const failed = checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
   const shard = run.settings['shard'] as string | undefined;
-  const lacks = [
+  const lacks = present([
     failed.length > 0 && `NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`,
     answersNothing(results),
     run.progress !== undefined && progressText(run.progress),
     shard !== undefined && `SHARD ${shard}: only a part of the run`,
-  ].filter((lack) => lack !== false && lack !== undefined);
+  ]);
   if (lacks.length > 0) return lacks.join('; ');
   return run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${run.status}`;
 }

@@ -1,8 +1,15 @@
+import { present } from '../base/present.ts';
 import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
 import { contrastName } from '../eval/analysis/summary/planned-contrast.ts';
-import { type Difference, formatDifference, formatNumber, formatProbability } from '../render/format-number.ts';
+import {
+  countText,
+  type Difference,
+  formatDifference,
+  formatNumber,
+  formatProbability,
+} from '../render/format-number.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
-import { baselineArm, prefixCacheArm, primaryArm, findComparison } from './find-arms-and-comparisons.ts';
+import { baselineArm, findComparison, joinedArm, prefixCacheArm, primaryArm } from './find-arms-and-comparisons.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
 import { qualityFinding, ratioText } from './verdict-wording.ts';
 import { findMetric, plansContrast, primaryMetric, taskSuccessMeaning, type MetricDisplay } from './metric-display.ts';
@@ -13,17 +20,17 @@ export function verdictSentences(results: RunResults): string[] {
   const lack = lackOfProof(results);
   const { users, name } = run.dataset;
   const scope = users === 1 ? 'one user, so it does not hold for others' : `${users} users`;
-  return [
-    ...(lack === undefined ? [] : [`${lack}. Do not quote these numbers.`]),
+  return present([
+    lack !== undefined && `${lack}. Do not quote these numbers.`,
     ...contrastSentences(results),
     ...costSentences(results),
     ...(run.unknownQuality === null
       ? qualitySentences(results, baselineArm(arms)?.arm ?? '')
       : [`No quality: ${run.unknownQuality}.`]),
-    ...[undecidedChecks(results)].filter((sentence) => sentence !== undefined),
+    undecidedChecks(results),
     `This holds for ${run.model.name}, ${modelSize(run.model)}, on ${name}, ${scope}; ` +
       'it does not show that larger models or other domains behave alike.',
-  ];
+  ]);
 }
 
 const points = (difference: Difference): string => formatDifference(difference, 100, 1);
@@ -77,14 +84,12 @@ function costSentences(results: RunResults): string[] {
 function hitAndMissSentences({ arm, costMiss, turns, byRetrieval = [] }: ArmResults): string[] {
   const everything = byRetrieval.find(({ kind }) => kind === 'everything')?.hits ?? 0;
   const hits = byRetrieval.reduce((sum, part) => sum + part.hits, 0);
-  return [
+  return present([
     costMiss === null
       ? `${arm} had no cache miss.`
       : `A cache miss of ${arm} evaluates ${formatNumber(costMiss.tokens.evaluated, 1)} tokens (${turns.miss} of ${turns.hit + turns.miss} turns with memories).`,
-    ...(hits === 0
-      ? []
-      : [`${everything} of ${hits} cache hits of ${arm} are of users whose memories were all retrieved.`]),
-  ];
+    hits > 0 && `${everything} of ${hits} cache hits of ${arm} are of users whose memories were all retrieved.`,
+  ]);
 }
 
 /** `turn 3 [2, 5]`, or `never [8, never]` */
@@ -111,11 +116,11 @@ function savingsSentences({ arm, hitRate }: ArmResults, opponent: string, result
   const all = costs('evaluatedTokensAll', 'ttftLogRatioAll');
   const rate = hitRate === null ? '' : ` (hit rate ${formatNumber(hitRate * 100, 0)} %)`;
   const breakEven = results.breakEven.find((one) => one.arm === arm && one.against === opponent);
-  return [
-    ...(hits === '' ? [] : [`Against ${opponent}, on cache hits: ${hits}.`]),
-    ...(all === '' ? [] : [`Over all turns${rate}: ${all}.`]),
-    ...(breakEven === undefined ? [] : [`Break-even against ${opponent}: ${breakEvenText(breakEven)}.`]),
-  ];
+  return present([
+    hits !== '' && `Against ${opponent}, on cache hits: ${hits}.`,
+    all !== '' && `Over all turns${rate}: ${all}.`,
+    breakEven && `Break-even against ${opponent}: ${breakEvenText(breakEven)}.`,
+  ]);
 }
 
 /**
@@ -174,4 +179,45 @@ function verdictClauses(
     .filter(({ verdict }) => only === undefined || verdict === only)
     .map((one) => `${one.a} ${qualityFinding(one, metric)}`)
     .join('; ');
+}
+
+/** What an arm keeps of the baseline's quality; only equality where the data plan a contrast of categories. */
+function keptText(results: RunResults, arm: string, baseline: string): string[] {
+  const primary = primaryMetric(results.run);
+  const compared = findComparison(results, arm, baseline, primary.name);
+  if (compared === undefined || results.run.unknownQuality !== null) return [];
+  return compared.verdict === 'identical' || !plansContrast(results.run) ? [qualityFinding(compared, primary)] : [];
+}
+
+/** Time to first token against text and a prefix cache: on cache hits, then over all turns. Without a primary arm there are no hits. */
+function timesText(results: RunResults, arm: string, opponents: readonly string[]): string[] {
+  const primary = primaryArm(results.arms);
+  if (primary?.turns.hit === 0) return ['no cache hits, so that savings were not measured'];
+  const ratios = (metric: CostName, population: string): string[] => {
+    const found = opponents.flatMap((other) => {
+      const compared = findComparison(results, arm, other, metric);
+      return compared === undefined ? [] : ratioText(compared, `× ${other}`);
+    });
+    return found.length === 0 ? [] : [`${population}: ${found.join(', ')}`];
+  };
+  if (primary === undefined) return ratios('ttftLogRatio', 'time to first token');
+  return [
+    ...ratios('ttftLogRatio', `time to first token on ${countText(primary.turns.hit, 'cache hit')}`),
+    ...ratios('ttftLogRatioAll', `over all ${countText(primary.n, 'turn')}`),
+  ];
+}
+
+/** One sentence on an arm: what it keeps of the baseline's quality, and its time; undefined without turns to compare. */
+function armSentence(results: RunResults, own: ArmResults | undefined): string | undefined {
+  const rag = baselineArm(results.arms);
+  if (rag === undefined || own === undefined || rag.n === 0 || own.n === 0) return undefined;
+  const opponents = [rag, prefixCacheArm(results.arms)].flatMap((one) => one?.arm ?? []);
+  const clauses = [...keptText(results, own.arm, rag.arm), ...timesText(results, own.arm, opponents)];
+  return clauses.length === 0 ? undefined : `Against ${rag.arm}, ${own.arm} ${clauses.join('; ')}.`;
+}
+
+/** The first answer of a run in two sentences: the planned contrast if there is one, then exact and joined KV. Tables say the rest. */
+export function headline(results: RunResults): string[] {
+  const arms = [primaryArm(results.arms), joinedArm(results.arms)];
+  return [...contrastSentences(results, false), ...arms.flatMap((arm) => armSentence(results, arm) ?? [])].slice(0, 2);
 }

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
-import { headline } from '../report/headline.ts';
 import { lackOfProof } from '../report/validity-caveats.ts';
-import { verdictSentences } from '../report/verdict-sentences.ts';
+import { headline, verdictSentences } from '../report/verdict-sentences.ts';
 import type { Html } from '../render/html.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import type { BenchDatabase } from '../store/database.ts';

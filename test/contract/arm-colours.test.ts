@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { suiteNames } from '../../src/config/bench-config.ts';
 import type { Mark } from '../../src/store/records/arm-traits.ts';
 import { suitesNamed } from '../../src/eval/suites/suites.ts';
-import { distinctFillings, distinctSymbols } from '../../src/report/figures/arm-encoding.ts';
+import { distinctLooks } from '../../src/report/figures/arm-encoding.ts';
 import { parseArmName } from '../../src/systems/arms/arm-name.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 
@@ -61,13 +61,13 @@ const withLines = withLegend.filter((name) => name !== 'main');
 const armsOf = (suite: string): string[] => figures.find(({ name }) => name === suite)!.arms;
 
 it.each(withLegend)('the arms of suite %s have symbols that are told apart without any colour', (suite) => {
-  const symbols = distinctSymbols(armsOf(suite).map(markOf));
+  const symbols = distinctLooks(armsOf(suite).map(markOf), [false]).map(({ symbol }) => symbol);
   expect(new Set(symbols).size).toBe(symbols.length);
 });
 
 it('so have methods, filled or not', () => {
   const methods = [...new Set(armsOf('methods').map(describeMethod))];
-  const told = distinctFillings(methods.map(markOf)).map(({ symbol, hollow }) => `${symbol} ${hollow}`);
+  const told = distinctLooks(methods.map(markOf), [false, true]).map(({ symbol, hollow }) => `${symbol} ${hollow}`);
   expect(methods.length).toBeGreaterThan(20);
   expect(new Set(told).size).toBe(methods.length);
 });

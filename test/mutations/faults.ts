@@ -656,9 +656,9 @@ export const faults: readonly Fault[] = [
   ...faultsIn('report', 'src/report/figures/arm-encoding.ts', [
     {
       name: 'colours are reversed',
-      find: "arms, marks.map(({ colour }) => colour), columns), // prettier-ignore\n    shape: channel('arm', arms, distinctSymbols",
+      find: "arms, marks.map(({ colour }) => colour), columns), // prettier-ignore\n    shape: channel('arm', arms, distinctLooks",
       replace:
-        "arms, marks.map(({ colour }) => colour).reverse(), columns), // prettier-ignore\n    shape: channel('arm', arms, distinctSymbols",
+        "arms, marks.map(({ colour }) => colour).reverse(), columns), // prettier-ignore\n    shape: channel('arm', arms, distinctLooks",
       run: false,
       tests: REPORTS,
     },

@@ -1,5 +1,5 @@
 import { PANEL_WIDTH } from '../../render/figure.ts';
-import type { ArmTraits, Mark } from '../../store/records/arm-traits.ts';
+import { type ArmTraits, type Mark, markShape } from '../../store/records/arm-traits.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 
 /** Arms with their traits, which say how they are drawn. */
@@ -22,17 +22,8 @@ export function isContender(results: ArmsWithTraits, arm: string): boolean {
 
 const findMark = (results: ArmsWithTraits, arm: string): Mark => findTraits(results, arm)?.mark ?? unknown;
 
-/** Vega's name of a shape, or its SVG path within −1 to 1. */
-const symbols: Readonly<Record<Mark['shape'], string>> = {
-  circle: 'circle',
-  square: 'square',
-  diamond: 'diamond',
-  'triangle-up': 'triangle-up',
-  'triangle-down': 'triangle-down',
-  'triangle-left': 'triangle-left',
-  'triangle-right': 'triangle-right',
-  cross: 'cross',
-  stroke: 'stroke',
+/** SVG paths within −1 to 1, of the shapes that Vega does not know by name. */
+const paths: Readonly<Partial<Record<Mark['shape'], string>>> = {
   hourglass: 'M-1,-1L1,-1L-1,1L1,1Z',
   'bow-tie': 'M-1,-1L-1,1L1,-1L1,1Z',
   pentagon: 'M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z',
@@ -41,27 +32,21 @@ const symbols: Readonly<Record<Mark['shape'], string>> = {
   chevron: 'M-1,-.9L0,-.2L1,-.9L1,.2L0,.9L-1,.2Z',
 };
 
+const symbolOf = ({ shape }: Pick<Mark, 'shape'>): string => paths[shape] ?? shape;
+
 /** Symbols that replace one that is taken, in order of use. A stroke has no area to fill. */
-const filledSymbols: readonly string[] = Object.values(symbols).filter((symbol) => symbol !== 'stroke');
+const filledSymbols = markShape.options.filter((shape) => shape !== 'stroke').map((shape) => symbolOf({ shape }));
 
-type Shaped = Pick<Mark, 'shape'>;
-
-/** A different symbol for each mark. If its shape is taken, a mark gets the first shape that no other mark wants. */
-export function distinctSymbols(marks: readonly Shaped[]): string[] {
-  return distinctLooks(marks, [false]).map(({ symbol }) => symbol);
-}
-
-/** As `distinctSymbols`, for more marks than symbols: if its shape is taken, a mark gets the outline, or else another shape. */
-export function distinctFillings(marks: readonly Shaped[]): { readonly symbol: string; readonly hollow: boolean }[] {
-  return distinctLooks(marks, [false, true]);
-}
-
-function distinctLooks(marks: readonly Shaped[], fillings: readonly boolean[]) {
-  const own = new Set(marks.map(({ shape }) => symbols[shape]));
+/**
+ * A different symbol for each mark. If its shape is taken, a mark gets the first shape that no other mark wants or, where
+ * there are more marks than symbols, the outline of its shape, or else another shape. @param fillings whether to use outlines
+ */
+export function distinctLooks(marks: readonly Pick<Mark, 'shape'>[], fillings: readonly [false, true?]) {
+  const own = new Set(marks.map(symbolOf));
   const others = filledSymbols.filter((symbol) => !own.has(symbol));
   const taken = new Set<string>();
-  return marks.map(({ shape }) => {
-    const wanted = [symbols[shape], ...others, ...(fillings.length === 1 ? [] : filledSymbols)].flatMap((symbol) =>
+  return marks.map((mark) => {
+    const wanted = [symbolOf(mark), ...others, ...(fillings.length === 1 ? [] : filledSymbols)].flatMap((symbol) =>
       fillings.map((hollow) => ({ symbol, hollow })).filter(({ hollow }) => !hollow || symbol !== 'stroke'),
     );
     const given = wanted.find(({ symbol, hollow }) => !taken.has(`${symbol} ${hollow}`)) ?? wanted[0]!;
@@ -100,7 +85,7 @@ export function armEncoding(results: ArmsWithTraits, arms: readonly string[]) {
   const columns = legendColumns(arms);
   return {
     color: channel('arm', arms, marks.map(({ colour }) => colour), columns), // prettier-ignore
-    shape: channel('arm', arms, distinctSymbols(marks), columns),
+    shape: channel('arm', arms, distinctLooks(marks, [false]).map(({ symbol }) => symbol), columns), // prettier-ignore
     strokeDash: channel('arm', arms, marks.map(({ dash }) => [...dash]), columns), // prettier-ignore
   };
 }
@@ -117,18 +102,18 @@ export const asLines = [{ calculate: 'datum.arm', as: 'line' }];
 /** As `armEncoding`, for figures with arms on an axis: no legend, and arms of one family share a shape. */
 export function namedArmEncoding(results: ArmsWithTraits, arms: readonly string[]) {
   const { color, shape } = armEncoding(results, arms);
-  const range = arms.map((arm) => symbols[findMark(results, arm).shape]);
+  const range = arms.map((arm) => symbolOf(findMark(results, arm)));
   return { color: { ...color, legend: null }, shape: { ...shape, scale: { ...shape.scale, range }, legend: null } };
 }
 
 /** Scales of methods. Shape and filling together are unique, and match the arm's mark in other figures where possible. */
 export function methodEncoding({ arms, methods = [] }: Pick<RunResults, 'arms' | 'methods'>, names: readonly string[]) {
   const marks = names.map((name) => findMark({ arms }, methods.find(({ method }) => method === name)!.arm));
-  const fillings = distinctFillings(marks);
-  const fills = marks.map(({ colour }, place) => (fillings[place]!.hollow ? 'transparent' : colour));
+  const looks = distinctLooks(marks, [false, true]);
+  const fills = marks.map(({ colour }, place) => (looks[place]!.hollow ? 'transparent' : colour));
   return {
     stroke: channel('method', names, marks.map(({ colour }) => colour), 2), // prettier-ignore
-    shape: channel('method', names, fillings.map(({ symbol }) => symbol), 2), // prettier-ignore
+    shape: channel('method', names, looks.map(({ symbol }) => symbol), 2), // prettier-ignore
     fill: channel('method', names, fills, 2),
   };
 }

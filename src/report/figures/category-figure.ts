@@ -1,12 +1,12 @@
 import { contrastName } from '../../eval/analysis/summary/planned-contrast.ts';
-import { type Figure, HALF_PANEL_WIDTH } from '../../render/figure.ts';
-import { formatInterval, formatNumber } from '../../render/format-number.ts';
+import { type Figure, type FigureSpec, HALF_PANEL_WIDTH } from '../../render/figure.ts';
+import { formatDifference, formatNumber } from '../../render/format-number.ts';
 import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm } from '../find-arms-and-comparisons.ts';
 import { taskSuccessMeaning } from '../metric-display.ts';
 import { fieldValues, findPart } from '../tables/breakdown-tables.ts';
 import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
-import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, measuredScale, nameAxis, quantity, zeroRule } from './figure-parts.ts'; // prettier-ignore
+import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, measuredScale, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
 import { sizeText } from '../verdict-wording.ts';
 
 function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string {
@@ -15,9 +15,9 @@ function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string 
   if (found.state === 'absent')
     return `The planned contrast, ${contrastName(planned)}, was not measured (${found.why})`;
   const against = `against ${planned.reference} on ${first}`;
-  const { verdict, delta, low, high } = found;
+  const { verdict } = found;
   if (verdict !== 'higher' && verdict !== 'lower') {
-    const signed = formatInterval([100 * delta, 100 * low, 100 * high], 1);
+    const signed = formatDifference(found, 100, 1);
     return `${planned.arm} ${against} differs by ${signed} points from that on ${second}, ${verdict}`;
   }
   const words = verdict === 'higher' ? 'above' : 'below';
@@ -34,6 +34,25 @@ const categoryDifferences = (arms: readonly ArmResults[]) =>
     }),
   );
 
+type CategoryDifference = ReturnType<typeof categoryDifferences>[number];
+
+/** A panel for each category, with points and intervals along an axis, and a rule at no difference. */
+function categoryPanels(data: readonly CategoryDifference[], axis: 'x' | 'y', baseline: string, spec: FigureSpec) {
+  const { shape, ...others } = spec;
+  const scale = measuredScale([...data, { value: 0 }]);
+  const along = quantity(`Δ vs ${baseline}, points`, scale, { tickCount: 4, grid: true });
+  const across = axis === 'x' ? { y: null } : { x: null, xOffset: null };
+  const zero = {
+    transform: [{ aggregate: [], groupby: ['category'] }],
+    mark: { type: 'rule', opacity: 0.5 },
+    encoding: { [axis]: { datum: 0 }, ...across, color: null },
+  };
+  const points = { mark: 'point', encoding: { [axis]: { ...along, field: 'value' }, shape } };
+  const panels = distinct(data.map(({ category }) => category));
+  const layer = [zero, intervalLayer(axis, along), points];
+  return facets('category', panels, 2, { width: HALF_PANEL_WIDTH, ...others, layer });
+}
+
 /** The difference to text by category, one panel each; undefined where the data plan no contrast of categories. */
 export function categoryFigure(results: RunResults): Figure | undefined {
   const { arms, contrast, run } = results;
@@ -44,8 +63,6 @@ export function categoryFigure(results: RunResults): Figure | undefined {
   if (data.length === 0) return undefined;
   const names = distinct(data.map(({ arm }) => arm));
   const { color, shape } = namedArmEncoding(results, names);
-  const y = nameAxis('arm', names);
-  const x = quantity(`Δ vs ${baseline}, points`, measuredScale([...data, { value: 0 }]), { tickCount: 4, grid: true });
   const words = data.map((one) => `${one.category}: ${one.arm} ${estimateText(one, 'points')}`);
   const title = `Task success (${taskSuccessMeaning(run)}) minus that of ${baseline}, by category, exploratory`;
   return {
@@ -54,15 +71,10 @@ export function categoryFigure(results: RunResults): Figure | undefined {
     key: `${MEANS} By category all is exploratory but the planned contrast.`,
     description: `${title}, with 95 % intervals: ${words.join('; ')}.`,
     data,
-    spec: facets('category', distinct(data.map(({ category }) => category)), 2, {
-      width: HALF_PANEL_WIDTH,
+    spec: categoryPanels(data, 'x', baseline, {
       height: { step: 16 },
-      encoding: { y, color },
-      layer: [
-        zeroRule('x', { y: null }, 'category'),
-        intervalLayer('x', x),
-        { mark: 'point', encoding: { x: { ...x, field: 'value' }, shape } },
-      ],
+      encoding: { y: nameAxis('arm', names), color },
+      shape,
     }),
   };
 }
@@ -88,7 +100,6 @@ export function modelSizeFigure(runs: readonly RunResults[], arms: readonly stri
   const { color, shape } = armEncoding(first, names);
   const models = distinct(data.map(({ model }) => model));
   const x = { field: 'model', type: 'nominal', sort: models, axis: { title: 'parameters', labelAngle: 0 } };
-  const y = quantity(`Δ vs ${baseline}, points`, measuredScale([...data, { value: 0 }]), { tickCount: 4, grid: true });
   const words = data.map((one) => `${one.category}, ${one.model}, ${one.arm}: ${estimateText(one, 'points')}`);
   const title = `Task success (${taskSuccessMeaning(first.run)}) minus that of ${baseline}`;
   return {
@@ -97,15 +108,10 @@ export function modelSizeFigure(runs: readonly RunResults[], arms: readonly stri
     key: MEANS,
     description: `${title}, with 95 % intervals: ${words.join('; ')}.`,
     data,
-    spec: facets('category', distinct(data.map(({ category }) => category)), 2, {
-      width: HALF_PANEL_WIDTH,
+    spec: categoryPanels(data, 'y', baseline, {
       height: 90,
       encoding: { x, xOffset: { field: 'arm', type: 'nominal', sort: names }, color },
-      layer: [
-        zeroRule('y', { x: null, xOffset: null }, 'category'),
-        intervalLayer('y', y),
-        { mark: 'point', encoding: { y: { ...y, field: 'value' }, shape } },
-      ],
+      shape,
     }),
   };
 }

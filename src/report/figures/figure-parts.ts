@@ -99,13 +99,6 @@ export function logarithmicTicks(values: readonly number[]): number[] {
   );
 }
 
-/** A rule at no difference, one for each panel. */
-export const zeroRule = (axis: 'x' | 'y', other: FigureSpec, panel: string): FigureSpec => ({
-  transform: [{ aggregate: [], groupby: [panel] }],
-  mark: { type: 'rule', opacity: 0.5 },
-  encoding: { [axis]: { datum: 0 }, ...other, color: null },
-});
-
 /** A nominal channel whose values have fixed colours, shapes or dashes. */
 export function categories(field: string, range: Readonly<Record<string, unknown>>, legend: FigureSpec = {}) {
   const scale = { domain: Object.keys(range), range: Object.values(range) };

@@ -2,8 +2,7 @@ import { type Figure, HALF_PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber, groupedNumber } from '../../render/format-number.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
-import { fastestArms, mapRooms, mapTraffic } from '../fastest-arms.ts';
-import { ENOUGH_KEPT, type KeptQuality, keptQualityText } from '../kept-quality.ts';
+import { ENOUGH_KEPT, fastestArms, type KeptQuality, keptQualityText, mapRooms, mapTraffic } from '../fastest-arms.ts'; // prettier-ignore
 import { categories, distinct, facets } from './figure-parts.ts';
 
 /** Light enough for dark figures on them, and apart in grey. */

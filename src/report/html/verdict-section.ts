@@ -1,12 +1,11 @@
 import { html } from 'hono/html';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { headline } from '../headline.ts';
 import { type Html, textList } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
 import { htmlTable } from '../../render/table-html.ts';
 import { answerTable } from '../tables/answer-table.ts';
 import { answersNothing, lackOfProof } from '../validity-caveats.ts';
-import { verdictSentences } from '../verdict-sentences.ts';
+import { headline, verdictSentences } from '../verdict-sentences.ts';
 
 /** Keeps intervals and percentages on one line. */
 const unbrokenNumbers = (text: string): string =>

@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { RunResults } from '../../store/records/run-results.ts';
-import type { Table } from '../../render/table.ts';
+import type { CheckResult, RunResults } from '../../store/records/run-results.ts';
+import { sentenceColumn, type Table, textColumn } from '../../render/table.ts';
 import { namesItsMetric, plansContrast } from '../metric-display.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
 import { contrastTable } from './planned-contrast-table.ts';
@@ -17,6 +17,7 @@ import { ablationTable, alphaTable, placementTable } from './ablation-tables.ts'
 import { datasetRetrievalTable, retrievalTable } from './retrieval-tables.ts';
 import { reuseMapTable, reuseTable } from './reuse-tables.ts';
 import { armResultsTable } from './arm-results-table.ts';
+import { runTable } from './table-parts.ts';
 
 type Measured = NonNullable<RunResults['measured']>;
 
@@ -107,6 +108,26 @@ export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
       return table === undefined ? [] : [[name, table] as const];
     }),
   );
+}
+
+export const checkMarks: Readonly<Record<CheckResult['status'], string>> = { passed: '✓', failed: '✗', undecided: '–' };
+
+/** The evidence of a check, and what a passed one would have seen. */
+function checkEvidence({ status, evidence, detects }: CheckResult): string {
+  if (status === 'undecided') return `undecided: ${evidence}`;
+  return detects === undefined ? evidence : `${evidence}; would have seen ${detects}`;
+}
+
+export function checksTable(results: RunResults): Table {
+  return runTable(results, results.checks, ({ check }) => check, {
+    id: 'checks',
+    title: 'Checks',
+    rowHeading: 'check',
+    columns: [
+      textColumn('status', 'passed', ({ status }) => checkMarks[status]),
+      sentenceColumn('evidence', 'evidence', checkEvidence),
+    ],
+  });
 }
 
 /** All tables of a run except its checks. */

@@ -4,8 +4,7 @@ import { present } from '../../base/present.ts';
 import { groupedNumber } from '../../render/format-number.ts';
 import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { fastestArms, mapTraffic, type MapTraffic, mapRooms } from '../fastest-arms.ts';
-import { ENOUGH_KEPT, type KeptQuality, keptQualityText } from '../kept-quality.ts';
+import { ENOUGH_KEPT, fastestArms, type KeptQuality, keptQualityText, mapRooms, mapTraffic, type MapTraffic } from '../fastest-arms.ts'; // prettier-ignore
 import { runTable } from './table-parts.ts';
 import { titleWithProof } from '../validity-caveats.ts';
 

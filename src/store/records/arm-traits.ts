@@ -3,7 +3,7 @@ import { blockMaking, evictionName, joinedStrategy, storeType } from './prefill-
 import { list, object } from './zod-helpers.ts';
 
 /** Shapes of marks in figures, which differ without colour too. */
-const markShape = z.enum([
+export const markShape = z.enum([
   'circle',
   'square',
   'diamond',

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
-import { fastestArms } from './fastest-arms.ts';
-import { keepsQuality, keptQuality, keptQualityText } from './kept-quality.ts';
+import { fastestArms, keepsQuality, keptQuality, keptQualityText } from './fastest-arms.ts';
 
 const measured = { run: 'r', promptTokens: 1000, n: 100 };
 

@@ -1,7 +1,11 @@
-import type { ArmEstimate, BreakEven, TraceSummary } from '../../eval/run/estimate/estimate-traffic.ts';
-import { present } from '../../base/present.ts';
-import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
-import { countColumn, itemRows, numberColumn, partColumns, type Table, textCell, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
+/** The table and the figure of `dki-bench estimate`. */
+import { present } from '../base/present.ts';
+import type { ArmEstimate, BreakEven, TraceSummary } from '../eval/run/estimate/estimate-traffic.ts';
+import { type Figure, PANEL_WIDTH } from '../render/figure.ts';
+import { countText, formatNumber, groupedNumber } from '../render/format-number.ts';
+import { countColumn, itemRows, numberColumn, partColumns, type Table, textCell, textColumn, titled } from '../render/table.ts'; // prettier-ignore
+import { type ArmsWithTraits, asLines, curveEncoding } from './figures/arm-encoding.ts';
+import { fieldQuantity, layer } from './figures/figure-parts.ts';
 
 /** An estimate of traffic, as `dki-bench estimate` shows it. */
 export interface TrafficEstimate {
@@ -102,4 +106,31 @@ function traceText(trace: TraceSummary): string {
     `${countText(segments, part, parts)}, together ${formatNumber(trace.workingSetBytes / GIGABYTE, 2)} GB of KV;`,
     `${formatNumber(100 * trace.repeatedShare, 1)} % of those in a prompt had been in an earlier one of the user.`,
   ].join(' ');
+}
+
+/** The times to the first token of all turns, sorted, a curve for each arm. */
+export function estimateFigure({ trace, model, arms }: TrafficEstimate, traits: ArmsWithTraits): Figure {
+  const names = arms.map(({ arm }) => arm);
+  const { color, shape, strokeDash } = curveEncoding(traits, names);
+  const words = arms.map(({ arm, percentilesMs }) => `${arm} ${formatNumber(percentilesMs[50]!, 0)} ms`);
+  const axis = { grid: true, tickCount: 5, format: ',.2~r' };
+  return {
+    id: 'estimate',
+    title: `Estimated time to first token: ${trace.name} on ${model}`,
+    key: `The turns of each arm, sorted by estimated time: ${trace.name} on ${model}.`,
+    description: `Estimated times to the first token, by share of the turns. Medians: ${words.join('; ')}.`,
+    data: arms.flatMap(({ arm, percentilesMs }) => percentilesMs.map((ms, percent) => ({ arm, percent, ms }))),
+    spec: {
+      width: PANEL_WIDTH,
+      height: 200,
+      encoding: {
+        x: fieldQuantity('percent', 'Share of the turns, %', { domain: [0, 100] }, { tickCount: 5 }),
+        y: fieldQuantity('ms', 'Time to first token, ms', { type: 'log', nice: true }, axis),
+      },
+      layer: [
+        { transform: asLines, mark: 'line', encoding: { color, strokeDash } },
+        layer('datum.percent % 10 === 5', { type: 'point', filled: true, size: 36 }, { color, shape }),
+      ],
+    },
+  };
 }
