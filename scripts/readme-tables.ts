@@ -14,12 +14,12 @@ import { totals, wayName } from '../src/eval/analysis/summary/length-break-even.
 import { quantiles } from '../src/eval/analysis/statistics/estimate-mean.ts';
 import { groupedNumber } from '../src/render/format-number.ts';
 import { atFullLayers, editOutcomes } from '../src/store/records/suite-measurements.ts';
-import { editTable } from '../src/report/tables/edit-table.ts';
-import { reuseTable } from '../src/report/tables/reuse-tables.ts';
+import { editTable } from '../src/report/topics/edit.ts';
+import { reuseTable } from '../src/report/topics/reuse.ts';
 import { joinedBlockComparison } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/table-markdown.ts';
-import { ablationTable } from '../src/report/tables/ablation-tables.ts';
-import { modelSizeFigure } from '../src/report/figures/category-figure.ts';
+import { ablationTable } from '../src/report/topics/ablation.ts';
+import { modelSizeFigure } from '../src/report/topics/categories.ts';
 import { pictureFile, renderFigure } from '../src/render/figure.ts';
 import { ladderFindings, ladderTable } from './ladder-table.ts';
 import { type BareTable, methodsInBrief, pickColumns, qualityAndCostTable } from './real-model-tables.ts';

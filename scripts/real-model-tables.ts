@@ -1,6 +1,6 @@
 import { baselineArm, findComparison, prefixCacheArm } from '../src/report/find-arms-and-comparisons.ts';
 import { primaryMetric } from '../src/report/metric-display.ts';
-import { methodsTable } from '../src/report/tables/methods-cost-quality-tables.ts';
+import { methodsTable } from '../src/report/topics/methods.ts';
 import { differenceToBaseline } from '../src/report/tables/table-parts.ts';
 import { type ItemColumn, itemRows, numberColumn, type Table, textCell } from '../src/render/table.ts';
 import { formatRatio } from '../src/render/format-number.ts';

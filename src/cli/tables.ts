@@ -20,7 +20,7 @@ import {
   resultsText,
   writeFiles,
 } from '../report/report-files.ts';
-import { modelSizeFigure } from '../report/figures/category-figure.ts';
+import { modelSizeFigure } from '../report/topics/categories.ts';
 import { findTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
 import { type TurnFormat, turnFormats, turnLines } from '../report/export-turns.ts';
 import type { BenchDatabase } from '../store/database.ts';

@@ -8,7 +8,7 @@ import { renderJson } from './table-json.ts';
 import { renderLatex } from './table-latex.ts';
 import { renderMarkdown } from './table-markdown.ts';
 import { renderTerminal } from './table-terminal.ts';
-import { breakdownTable } from '../report/tables/breakdown-tables.ts';
+import { breakdownTable } from '../report/topics/categories.ts';
 import { checksTable } from '../report/tables/report-tables.ts';
 import { armResultsTable } from '../report/tables/arm-results-table.ts';
 import { type Table, textCell } from './table.ts';

@@ -8,7 +8,7 @@ import type { Table } from '../render/table.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { renderTerminal, tableWidth } from '../render/table-terminal.ts';
 import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
-import { breakdownTable } from './tables/breakdown-tables.ts';
+import { breakdownTable } from './topics/categories.ts';
 import { namesItsMetric } from './metric-display.ts';
 import { checksTable, shownTables } from './tables/report-tables.ts';
 import { formatNumber } from '../render/format-number.ts';

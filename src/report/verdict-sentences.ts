@@ -36,7 +36,7 @@ export function verdictSentences(results: RunResults): string[] {
 const points = (difference: Difference): string => formatDifference(difference, 100, 1);
 
 /** What the verdict says of the planned contrast: the reason if it was not measured; none if the data plan none. @param inFull adds its parts and its power */
-export function contrastSentences({ contrast }: RunResults, inFull = true): string[] {
+function contrastSentences({ contrast }: RunResults, inFull = true): string[] {
   if (contrast === undefined) return [];
   const { planned, before, found } = contrast;
   const name = `Planned contrast, ${contrastName(planned)}`;

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { suites, suitesNamed } from '../../src/eval/suites/suites.ts';
-import { claims } from '../../src/report/tables/paper-claims-table.ts';
+import { claims } from '../../src/report/topics/methods.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 
 const namesOf = (arms: readonly string[]) =>

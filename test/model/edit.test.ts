@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
-import { editTable } from '../../src/report/tables/edit-table.ts';
+import { editTable } from '../../src/report/topics/edit.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
 import { type EditMeasurement, type EditWay, editWays } from '../../src/store/records/suite-measurements.ts';
 import { header, item, memory, writeLines } from '../fixtures/dataset-lines.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { suites } from '../../src/eval/suites/suites.ts';
-import { placementTable } from '../../src/report/tables/ablation-tables.ts';
+import { placementTable } from '../../src/report/topics/ablation.ts';
 import { checkOf, shippedArm, smallRun } from '../fixtures/small-run.ts';
 import { failedChecks } from './bench-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
 import type { BenchHooks } from '../../src/eval/run/bench-hooks.ts';
-import { latencyTable } from '../../src/report/tables/latency-table.ts';
+import { latencyTable } from '../../src/report/topics/times.ts';
 import { item, memory, writeLines } from '../fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { failedChecks, passedChecks, smallConfig } from './bench-fixture.ts';

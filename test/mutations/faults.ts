@@ -634,7 +634,7 @@ export const faults: readonly Fault[] = [
       tests: REPORTS,
     },
   ]),
-  ...faultsIn('report', 'src/report/tables/latency-table.ts', [
+  ...faultsIn('report', 'src/report/topics/times.ts', [
     {
       name: 'hits and misses are exchanged in the table of times',
       find: "intervalColumn(`ttft${kind}`, 'TTFT (ms)', (arm) => arm[`cost${kind}`]?.ttftMs),",

@@ -2,19 +2,15 @@ import { memoize } from '../../base/memoize.ts';
 import { type Figure, pictureFile, renderFigure, renderFigureData, renderSpecification } from '../../render/figure.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { titleWithProof } from '../validity-caveats.ts';
-import { coherenceFigure, contextFigure, coreferenceFigure, recallFigure } from './condition-figures.ts';
-import { categoryFigure } from './category-figure.ts';
-import { ablationFigure, alphaFigure } from './ablation-figures.ts';
-import {
-  leakFigure,
-  retrievalFigure,
-  servingFigure,
-  storageFigure,
-} from './retrieval-storage-leakage-serving-figures.ts';
-import { lengthFigure } from './length-figure.ts';
-import { methodsFigure } from './methods-cost-quality-figure.ts';
-import { reuseFigure } from './reuse-figure.ts';
-import { breakEvenFigure, frontierFigure, phasesFigure } from './time-figures.ts';
+import { coherenceFigure, contextFigure, coreferenceFigure, recallFigure } from '../topics/conditions.ts';
+import { categoryFigure } from '../topics/categories.ts';
+import { ablationFigure, alphaFigure } from '../topics/ablation.ts';
+import { retrievalFigure } from '../topics/retrieval.ts';
+import { leakFigure, servingFigure, storageFigure } from '../topics/storage-isolation-serving.ts';
+import { lengthFigure } from '../topics/length.ts';
+import { methodsFigure } from '../topics/methods.ts';
+import { reuseFigure } from '../topics/reuse.ts';
+import { breakEvenFigure, frontierFigure, phasesFigure } from '../topics/times.ts';
 
 const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {
   main: [categoryFigure, frontierFigure, breakEvenFigure],

@@ -15,7 +15,7 @@ import {
 } from '../metric-display.ts';
 import { intervalUnit } from '../verdict-sentences.ts';
 import { armTable, hitRateColumn, timingNotes } from './table-parts.ts';
-import { fieldValues, findPart, supersededNote } from './breakdown-tables.ts';
+import { fieldValues, findPart, supersededNote } from '../topics/categories.ts';
 
 type ArmBlock = ItemBlock<ArmResults>;
 

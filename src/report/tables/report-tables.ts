@@ -2,20 +2,18 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { CheckResult, RunResults } from '../../store/records/run-results.ts';
 import { sentenceColumn, type Table, textColumn } from '../../render/table.ts';
 import { namesItsMetric, plansContrast } from '../metric-display.ts';
-import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
-import { contrastTable } from './planned-contrast-table.ts';
+import { breakdownTable, byRetrievalTable, categoryTable, contrastTable } from '../topics/categories.ts';
 import { comparisonsTables } from './arm-comparisons-tables.ts';
-import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, multiTurnTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
-import { editTable } from './edit-table.ts';
+import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, multiTurnTable, recallScalingTable } from '../topics/conditions.ts'; // prettier-ignore
+import { editTable } from '../topics/edit.ts';
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
-import { latencyTable } from './latency-table.ts';
-import { lengthBreakEvenTable, lengthTable } from './length-tables.ts';
-import { leakTable, servingTable, storageTable } from './storage-leakage-serving-tables.ts';
-import { methodsByRankTable, methodsTable } from './methods-cost-quality-tables.ts';
-import { claimsTable } from './paper-claims-table.ts';
-import { ablationTable, alphaTable, placementTable } from './ablation-tables.ts';
-import { datasetRetrievalTable, retrievalTable } from './retrieval-tables.ts';
-import { reuseMapTable, reuseTable } from './reuse-tables.ts';
+import { latencyTable } from '../topics/times.ts';
+import { lengthBreakEvenTable, lengthTable } from '../topics/length.ts';
+import { leakTable, servingTable, storageTable } from '../topics/storage-isolation-serving.ts';
+import { claimsTable, methodsByRankTable, methodsTable } from '../topics/methods.ts';
+import { ablationTable, alphaTable, placementTable } from '../topics/ablation.ts';
+import { datasetRetrievalTable, retrievalTable } from '../topics/retrieval.ts';
+import { reuseMapTable, reuseTable } from '../topics/reuse.ts';
 import { armResultsTable } from './arm-results-table.ts';
 import { runTable } from './table-parts.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { runResults } from '../../test/fixtures/run-results.ts';
-import { fastestArms, keepsQuality, keptQuality, keptQualityText } from './fastest-arms.ts';
+import { runResults } from '../../../test/fixtures/run-results.ts';
+import { fastestArms, keepsQuality, keptQuality, keptQualityText } from './reuse.ts';
 
 const measured = { run: 'r', promptTokens: 1000, n: 100 };
 

@@ -4,9 +4,8 @@ import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
 import { reportFigures } from '../figures/report-figures.ts';
 import { formatCell } from '../../render/table.ts';
-import { methodsByRankTable, methodsTable } from './methods-cost-quality-tables.ts';
-import { claims, claimsTable } from './paper-claims-table.ts';
-import { shownTables } from './report-tables.ts';
+import { claims, claimsTable, methodsByRankTable, methodsTable } from './methods.ts';
+import { shownTables } from '../tables/report-tables.ts';
 
 it('the tables of suite methods are 11, 11b and 13; a run that compares no methods has none of them', () => {
   expect(shownTables(methodsRun).map(({ id }) => id)).toEqual(['table-11', 'table-11b', 'table-13']);

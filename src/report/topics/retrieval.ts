@@ -1,9 +1,14 @@
+/** Retrieval strategies: tables 7 and 7b, and figure 7. */
+import { present } from '../../base/present.ts';
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import type { Difference } from '../../render/format-number.ts';
+import { type Difference, formatNumber } from '../../render/format-number.ts';
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts';
-import { runTable } from './table-parts.ts';
-import { probabilityCell } from './arm-comparisons-tables.ts';
+import { runTable } from '../tables/table-parts.ts';
+import { probabilityCell } from '../tables/arm-comparisons-tables.ts';
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
+import { estimateFields, estimateText, intervalLayer, MEANS, nameAxis, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import { containsZero, listed, sizeText } from '../verdict-wording.ts';
 
 type RowBlock = ItemBlock<RetrievalMeasurement>;
 type Notes = readonly (string | false)[];
@@ -41,13 +46,13 @@ function kindName({ dataset, kind }: RetrievalMeasurement, rows: readonly Retrie
 }
 
 function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
-  const compared = rows.flatMap((row) => (row.againstRouter === null ? [] : [{ row, ...row.againstRouter }]));
+  const compared = rows.filter(({ againstRouter }) => againstRouter !== null);
   if (compared.length === 0) return [];
   const name = (row: RetrievalMeasurement): string =>
     row.kind === 'all' && row.dataset === undefined ? 'all questions together' : kindName(row, rows);
   const list = (holds: (difference: Difference) => boolean): string => {
-    const lists = [...Map.groupBy(compared, ({ row }) => row.strategy)].map(([strategy, own]) => {
-      const names = own.filter(holds).map(({ row }) => name(row));
+    const lists = [...Map.groupBy(compared, ({ strategy }) => strategy)].map(([strategy, own]) => {
+      const names = own.filter(({ againstRouter }) => holds(againstRouter!)).map(name);
       return `${strategy} on ${names.join(', ') || 'none'}`;
     });
     return lists.join('; ');
@@ -128,4 +133,75 @@ export function datasetRetrievalTable(results: RunResults, { rows: all, datasets
       [FEWER, isGiven && 'given returns the memories that each item lists; its times are those of looking them up.'],
     ],
   });
+}
+
+/** `against router (72.2 %), recall@5 is higher with salience (by 9.2 [5.6, 12.8] points), lower with tiered (…)` */
+function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {
+  const base = rows.find(({ againstRouter }) => againstRouter === null);
+  const recall = base?.metrics.recallAt5 ?? null;
+  if (base === undefined || recall === null) return 'Recall@5 by strategy; none were compared';
+  const part = (words: string, isPart: (difference: Difference) => boolean, isSized = true) => {
+    const some = rows.flatMap(({ strategy, againstRouter: difference }) => {
+      if (difference === null || !isPart(difference)) return [];
+      return isSized ? `${strategy} (by ${sizeText(difference, 100, 1)} points)` : strategy;
+    });
+    return some.length > 0 && `${words} with ${listed(some)}`;
+  };
+  const parts = present([
+    part('higher', ({ low }) => low > 0),
+    part('lower', ({ high }) => high < 0),
+    part('not shown to differ', containsZero, false),
+  ]);
+  const against = `${base.strategy} (${formatNumber(recall.mean * 100, 1)} %)`;
+  return parts.length === 0 ? `Recall@5 with ${against}` : `Against ${against}, recall@5 is ${parts.join('; ')}`;
+}
+
+/** Figure 7: recall@5 and time per question of retrieval strategies, over all generated questions; undefined if not measured. */
+export function retrievalFigure(results: RunResults): Figure | undefined {
+  const rows = results.measured?.retrieval?.rows ?? [];
+  const shown = rows.filter(({ dataset, kind }) => dataset === undefined && kind === 'all');
+  const data = shown.flatMap(({ strategy, metrics: { recallAt5 }, timingsMs }) =>
+    recallAt5 === null ? [] : [{ strategy, ...estimateFields(recallAt5, 100), ms: timingsMs.total }],
+  );
+  if (data.length === 0) return undefined;
+  const y = nameAxis('strategy', data.map(({ strategy }) => strategy)); // prettier-ignore
+  const height = 26 * data.length;
+  const recall = quantity('Recall@5, %', { domain: [0, 100] }, { grid: true, tickCount: 3 });
+  const words = data.map(
+    ({ strategy, ms, ...recall }) => `${strategy} ${estimateText(recall, '%')} in ${ms.toFixed(2)} ms`,
+  );
+  return {
+    id: 'retrieval',
+    title: `Figure 7. ${retrievalFinding(shown)}`,
+    key: `${MEANS} Bars are mean times per question.`,
+    description: `Recall@5 over all questions with 95 % intervals, and mean time per question: ${words.join('; ')}.`,
+    data,
+    spec: {
+      spacing: 14,
+      hconcat: [
+        {
+          // Recall gets more width, since its intervals are short.
+          width: 0.5 * PANEL_WIDTH,
+          height,
+          encoding: { y },
+          layer: [
+            intervalLayer('x', recall, { mark: { color: 'currentColor', strokeWidth: 3, opacity: 0.45 } }),
+            {
+              mark: { type: 'point', color: 'currentColor', size: 16 },
+              encoding: { x: { ...recall, field: 'value' } },
+            },
+          ],
+        },
+        {
+          width: 0.3 * PANEL_WIDTH,
+          height,
+          mark: { type: 'bar', color: 'currentColor', opacity: 0.6, size: 10 },
+          encoding: {
+            y: { ...y, axis: { title: null, grid: true, labels: false } },
+            x: { field: 'ms', ...quantity('ms per question', {}, { grid: true, tickCount: 3 }) },
+          },
+        },
+      ],
+    },
+  };
 }

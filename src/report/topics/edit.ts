@@ -2,20 +2,16 @@
 import { estimateMean, estimateShare } from '../../eval/analysis/statistics/estimate-mean.ts';
 import { shareGain } from '../../eval/analysis/statistics/paired-quality.ts';
 import { countColumn, intervalColumn, numberColumn, type Table } from '../../render/table.ts';
-import { type EditMeasurement, editOutcomes, editWays, type EditWay } from '../../store/records/suite-measurements.ts';
+import { type EditMeasurement, editOutcomes, type EditWay, editWays } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { runTable } from './table-parts.ts';
+import { runTable } from '../tables/table-parts.ts';
 
 type Answer = EditMeasurement['answers'][number];
 
-/** The answers of one way to the questions of one data set, with those behind the rebuilt prefix. */
-interface WayAnswers {
-  readonly way: EditWay;
-  readonly dataset: string;
-  readonly pairs: readonly { readonly userId: string; readonly own: Answer; readonly rebuilt: Answer }[];
-}
+type WayAnswers = ReturnType<typeof byWay>[number];
 
-function byWay(measured: readonly EditMeasurement[]): WayAnswers[] {
+/** The answers of each way to the questions of each data set, with those behind the rebuilt prefix. */
+function byWay(measured: readonly EditMeasurement[]) {
   return [...Map.groupBy(measured, ({ dataset }) => dataset)].flatMap(([dataset, questions]) =>
     editWays.map((way) => ({
       way,
