@@ -5,9 +5,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
 import { diskErrorHint } from '../base/disk-error-hint.ts';
+import { readToEnd } from '../base/read-remove-rename-files.ts';
 import { renderCsv } from '../render/table-csv.ts';
 import { renderJson } from '../render/table-json.ts';
 import { renderLatex } from '../render/table-latex.ts';
@@ -16,16 +17,40 @@ import { escapedControls } from '../render/escape-control-characters.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { figureFiles } from './figures/report-figures.ts';
 import { renderReport } from './html/report-page.ts';
-import { OUTCOMES_FILE } from './turn-outcomes-file.ts';
-import { parseReportJson, readReportText } from './read-report-file.ts';
 import { allTables, checksTable } from './tables/report-tables.ts';
 
 /** Renderers of tables, by the suffix of the file. */
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;
 
+/** File of the outcomes of a run's turns. */
+export const OUTCOMES_FILE = 'outcomes.jsonl.gz';
+
 type Files = Map<string, string>;
 
 const READABLE_BY_OTHERS = 0o004;
+
+const MAX_BYTES = 2 ** 30;
+
+export const rewriteHint = 'write the report again: npx dki-bench tables --run NAME --write';
+
+/** Reads a file of a report, and decompresses `.gz`. @throws BenchError `bad-data` */
+export function readReportText(path: string): string {
+  try {
+    const bytes = readToEnd(path);
+    return (path.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: MAX_BYTES }) : bytes).toString();
+  } catch (error) {
+    throw new BenchError('bad-data', `${path}: cannot be read: ${(error as Error).message}`, rewriteHint, error);
+  }
+}
+
+/** Parses JSON of a report. @param place file and line, for messages @throws BenchError `bad-data` */
+export function parseReportJson(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new BenchError('bad-data', `${place}: is not JSON: ${(error as Error).message}`, rewriteHint, error);
+  }
+}
 
 async function drawings(runs: readonly RunResults[]): Promise<Files> {
   const page = ['report.html', await renderReport(runs)] as const;

@@ -14,9 +14,7 @@ import { formerWrongClasses } from '../store/records/turn-record.ts';
 import { schemaVersion } from '../store/records/schema-version.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository, type TurnListRow } from '../store/turn-list-repository.ts';
-import { parseReportJson, readReportText, rewriteHint } from './read-report-file.ts';
-
-export const OUTCOMES_FILE = 'outcomes.jsonl.gz';
+import { OUTCOMES_FILE, parseReportJson, readReportText, rewriteHint } from './report-files.ts';
 
 /** Significant digits of numbers; more would make up a third of the file. */
 const DIGITS = 5;

@@ -12,7 +12,7 @@ import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '..
 import { baselineArm, findComparison, joinedArm, prefixCacheArm, primaryArm } from './find-arms-and-comparisons.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
 import { qualityFinding, ratioText } from './verdict-wording.ts';
-import { findMetric, plansContrast, primaryMetric, taskSuccessMeaning, type MetricDisplay } from './metric-display.ts';
+import { findMetric, plansContrast, primaryMetric, taskSuccessMeaning } from './metric-display.ts';
 
 /** The verdict of a run in sentences: failed checks, savings, quality, undecided checks, and last its scope. */
 export function verdictSentences(results: RunResults): string[] {
@@ -124,61 +124,38 @@ function savingsSentences({ arm, hitRate }: ArmResults, opponent: string, result
 }
 
 /**
- * A sentence each for the verdicts on the primary metric and on abstention; the reason if there is no verdict. Where the data
- * plan a contrast, differences by category stand in place of those over all of them.
+ * A sentence each for the verdicts of the planned comparisons on the primary metric and on abstention; the reason if there is no
+ * verdict. Where the data plan a contrast, differences by category stand in place of those over all of them.
  */
-function qualitySentences(results: RunResults, baseline: string): string[] {
-  const primary = primaryMetric(results.run);
-  const abstention = primary.name === 'abstention' ? undefined : findMetric(results.run, 'abstention');
-  const tooFew = tooFewUsers(results.run);
-  const sentences = [primary, abstention].flatMap((metric) => {
-    const clauses = metric && verdictClauses(metric, results, baseline);
-    const sentence = clauses ? [`Against ${baseline}: ${clauses}.`] : [];
-    if (metric !== primary || !plansContrast(results.run)) return sentence;
-    const identical = verdictClauses(primary, results, baseline, 'identical');
-    return [
-      ...(identical === '' ? [] : [`Against ${baseline}: ${identical}.`]),
-      ...categorySentences(results, differingArms(results, baseline)),
-    ];
+function qualitySentences({ run, arms, comparisons }: RunResults, baseline: string): string[] {
+  const primary = primaryMetric(run);
+  const abstention = primary.name === 'abstention' ? undefined : findMetric(run, 'abstention');
+  const sentences = present([primary, abstention]).flatMap((metric) => {
+    const tested = comparisons.filter(
+      (one) => one.metric === metric.name && one.b === baseline && one.pAdjusted !== null,
+    );
+    const isByCategory = metric === primary && plansContrast(run);
+    const differing = new Set(tested.filter(({ verdict }) => verdict !== 'identical').map(({ a }) => a));
+    const clauses = tested
+      .filter(({ a }) => !isByCategory || !differing.has(a))
+      .map((one) => `${one.a} ${qualityFinding(one, metric)}`);
+    return present([
+      clauses.length > 0 && `Against ${baseline}: ${clauses.join('; ')}.`,
+      ...(isByCategory ? arms.map((one) => differing.has(one.arm) && categorySentence(run, one)) : []),
+    ]);
   });
+  const tooFew = tooFewUsers(run);
   return sentences.length === 0 || tooFew === undefined ? sentences : [...sentences, `No verdict: ${tooFew}.`];
 }
 
-/** A sentence for each arm: its differences to the baseline by category. */
-function categorySentences({ run }: RunResults, arms: readonly ArmResults[]): string[] {
-  const meaning = taskSuccessMeaning(run);
-  return arms.flatMap(({ arm, breakdown }) => {
-    const against = breakdown.flatMap(({ difference }) => difference?.against ?? [])[0];
-    if (against === undefined) return [];
-    const differences = breakdown.flatMap(({ value, difference }) =>
-      difference ? `${value} ${points(difference)}` : [],
-    );
-    return `${arm} against ${against} by category, exploratory, in points of task success (${meaning}): ${differences.join(', ')}.`;
-  });
-}
-
-/** Arms with a planned comparison that do not give the answers of the baseline bit by bit. */
-function differingArms({ arms, run, comparisons }: RunResults, baseline: string): ArmResults[] {
-  const { name } = primaryMetric(run);
-  const tested = comparisons.filter(
-    ({ b, metric, pAdjusted }) => b === baseline && metric === name && pAdjusted !== null,
+/** The differences of an arm to the baseline by category; undefined without any. */
+function categorySentence(run: RunResults['run'], { arm, breakdown }: ArmResults): string | undefined {
+  const against = breakdown.flatMap(({ difference }) => difference?.against ?? [])[0];
+  const differences = breakdown.flatMap(({ value, difference }) =>
+    difference ? `${value} ${points(difference)}` : [],
   );
-  const differing = new Set(tested.filter(({ verdict }) => verdict !== 'identical').map(({ a }) => a));
-  return arms.filter(({ arm }) => differing.has(arm));
-}
-
-/** The findings of the planned comparisons by one metric, or of those with one verdict; empty without such comparisons. */
-function verdictClauses(
-  metric: MetricDisplay,
-  { comparisons }: RunResults,
-  baseline: string,
-  only?: Comparison['verdict'],
-): string {
-  return comparisons
-    .filter((one) => one.metric === metric.name && one.b === baseline && one.pAdjusted !== null)
-    .filter(({ verdict }) => only === undefined || verdict === only)
-    .map((one) => `${one.a} ${qualityFinding(one, metric)}`)
-    .join('; ');
+  const what = `by category, exploratory, in points of task success (${taskSuccessMeaning(run)})`;
+  return against && `${arm} against ${against} ${what}: ${differences.join(', ')}.`;
 }
 
 /** What an arm keeps of the baseline's quality; only equality where the data plan a contrast of categories. */

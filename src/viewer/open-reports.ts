@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { readReportOutcomes } from '../report/turn-outcomes-file.ts';
-import { parseReportJson, readReportText, rewriteHint } from '../report/read-report-file.ts';
+import { parseReportJson, readReportText, rewriteHint } from '../report/report-files.ts';
 import { openDatabase } from '../store/database.ts';
 import { requireSchemaVersion, schemaVersion } from '../store/records/schema-version.ts';
 import { checkStoredRecord } from '../store/check-stored-record.ts';

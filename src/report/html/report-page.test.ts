@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { reproduceCommands } from './reproduce-commands.ts';
+import { reproduceCommands } from './run-facts.ts';
 import { renderReport } from './report-page.ts';
 
 const injected = '<script>alert("x")</script>\u202e';

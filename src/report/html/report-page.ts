@@ -9,9 +9,8 @@ import { type Table, textCell } from '../../render/table.ts';
 import { type DrawnFigure, drawnFigures } from '../figures/report-figures.ts';
 import { allTables, checkMarks, checksTable, shownTables } from '../tables/report-tables.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
-import { environmentFacts, type Fact, settingsFacts } from './environment-and-settings-facts.ts';
-import { reproduceCommands } from './reproduce-commands.ts';
 import { rowLinks } from './row-links.ts';
+import { environmentFacts, type Fact, reproduceCommands, settingsFacts } from './run-facts.ts';
 import { verdictSection } from './verdict-section.ts';
 
 const style = `\n${readAsset('report.css')}`;

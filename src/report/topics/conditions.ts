@@ -1,5 +1,5 @@
 /** Results by condition: tables and figures 2 (window), 6 (depth), 10 (coreference) and F3 (number of memories), tables 17 (several turns) and F2. */
-import type { ConditionResults, MultiTurnResults, RunResults } from '../../store/records/run-results.ts';
+import type { ArmResults, ConditionResults, MultiTurnResults, RunResults } from '../../store/records/run-results.ts';
 import { type Cell, countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, type Table, titled } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
 import { findMetric, type MetricDisplay, primaryMetric } from '../metric-display.ts';
@@ -29,6 +29,10 @@ function findCondition(
   return conditions.find((one) => one.arm === arm && one.condition === condition && one.place === place);
 }
 
+const baseName = ({ arms }: RunResults, arm: string): string => arms.find((one) => one.arm === arm)?.traits.base ?? arm;
+
+const budgetOf = ({ traits }: ArmResults) => traits.settings.budget ?? 'half';
+
 const conditionsOf = ({ conditions }: RunResults): number[] =>
   [...new Set(conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
 
@@ -43,13 +47,12 @@ function conditionTable(
   table: Pick<Table, 'id' | 'rowHeading' | 'notes'> & { readonly title: string },
   label: (condition: number) => string = String,
 ): Table {
-  const bases = new Map(results.arms.map(({ arm, traits }) => [arm, traits.base]));
   const all = results.arms.map(({ arm }) => arm);
   const blocks = groups.map(({ title: group, unit, arms = all, cell }): ItemBlock<number> => ({
     title: group,
     columns: arms.map((arm) => ({
       key: `${group}: ${arm}`,
-      heading: `${bases.get(arm) ?? arm}${unit === undefined ? '' : ` (${unit})`}`,
+      heading: `${baseName(results, arm)}${unit === undefined ? '' : ` (${unit})`}`,
       kind: unit === undefined ? 'number' : 'interval',
       cell: (condition) => {
         const found = findCondition(results, arm, condition);
@@ -73,7 +76,7 @@ export function contextTable(results: RunResults): Table {
   const { model } = results.run;
   const success = findMetric(results.run, 'taskSuccess')!;
   const withBudget = (budget: 'half' | 'all'): string[] =>
-    results.arms.flatMap(({ arm, traits }) => ((traits.settings.budget ?? 'half') === budget ? arm : []));
+    results.arms.flatMap((one) => (budgetOf(one) === budget ? one.arm : []));
   const budgets = [
     { name: 'half', title: 'Task success, same budget (half of the remaining window)', arms: withBudget('half') },
     { name: 'all', title: 'Task success, KV budget (all of the remaining window)', arms: withBudget('all') },
@@ -256,13 +259,14 @@ function curvesFinding(
 ): string {
   const steps = conditions.map(({ condition }) => condition);
   const [first, last] = [Math.min(...steps), Math.max(...steps)];
-  const base = (arm: string): string => results.arms.find((one) => one.arm === arm)?.traits.base ?? arm;
-  const drawn = distinct(conditions.map(({ arm }) => base(arm)));
+  const drawn = distinct(conditions.map(({ arm }) => baseName(results, arm)));
   const usual = [baselineArm(results.arms), joinedArm(results.arms)].flatMap((arm) => arm?.traits.base ?? []);
   const named = usual.some((arm) => drawn.includes(arm)) ? usual : drawn.slice(0, NAMED_ARMS);
   const clauses = named.flatMap((arm) => {
     const [from, to] = [first, last].map((step) => {
-      const found = conditions.find((one) => one.condition === step && base(one.arm) === arm)?.metrics[name];
+      const found = conditions.find((one) => one.condition === step && baseName(results, one.arm) === arm)?.metrics[
+        name
+      ];
       return found && { mean: found.mean * scale, low: found.low * scale, high: found.high * scale };
     });
     if (!from || !to) return [];
@@ -291,12 +295,11 @@ const budgets = [
 /** Figure 2: task success by size of the memories, as a share of the window; undefined if quality is unknown. */
 export function contextFigure(results: RunResults): Figure | undefined {
   const success = findMetric(results.run, 'taskSuccess')!;
-  const traits = new Map(results.arms.map((one) => [one.arm, one.traits]));
-  const name = (arm: string) => traits.get(arm)?.base ?? arm;
+  const name = (arm: string) => baseName(results, arm);
   const range = (first: number, last: number) => `from ${shareLabel(first)} to ${shareLabel(last)} of the window`;
   const shown = budgets.flatMap(([budget, panel, words]) => {
-    const isOfBudget = (arm: string) => (traits.get(arm)?.settings.budget ?? 'half') === budget;
-    const conditions = drawnConditions(results).filter(({ arm }) => isOfBudget(arm));
+    const arms = results.arms.filter((one) => budgetOf(one) === budget).map(({ arm }) => arm);
+    const conditions = drawnConditions(results).filter(({ arm }) => arms.includes(arm));
     const points = curvePoints(conditions, success, { panel, at: shareLabel, name });
     if (points.length === 0) return [];
     return [{ points, finding: capitalised(`${words}, ${curvesFinding(results, conditions, success, range)}`) }];
