@@ -1,4 +1,4 @@
-import { hangingText, wrapText } from '../render/wrap-text.ts';
+import { hangingText, wrapText } from '../render/terminal-text.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { type Arm, armRegistry } from '../systems/arms/arm-registry.ts';
 import { terminalPage } from './output.ts';

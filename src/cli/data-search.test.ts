@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { textWidth } from '../render/wrap-text.ts';
+import { textWidth } from '../render/terminal-text.ts';
 import { type SearchOutput, searchText } from './data-search.ts';
 
 const page = { width: 80, colour: false };

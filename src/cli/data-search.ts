@@ -13,8 +13,16 @@ import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { memoryEntry } from '../eval/run/data-to-system-input.ts';
 import { printable, printableJson } from '../render/escape-control-characters.ts';
 import { formatNumber } from '../render/format-number.ts';
-import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
-import { hangLines, hangingText, padText, textWidth, wrapText } from '../render/wrap-text.ts';
+import {
+  coloured,
+  emphasised,
+  hangingText,
+  hangLines,
+  padText,
+  type Terminal,
+  textWidth,
+  wrapText,
+} from '../render/terminal-text.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import type { MemorySearchResult, Retrieval } from '../retrieval/retriever.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';

@@ -1,8 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import { printable, printableJson } from '../render/escape-control-characters.ts';
-import type { Terminal } from '../render/terminal-style.ts';
-import { hangingText } from '../render/wrap-text.ts';
+import { hangingText, type Terminal } from '../render/terminal-text.ts';
 import type { Table } from '../render/table.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import type { BenchConfig } from '../config/bench-config.ts';

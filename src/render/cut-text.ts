@@ -7,17 +7,13 @@ const ESCAPED_BYTES = 6;
 
 /** Cuts a text; `left` counts the characters left out. @param most limit of the sum of the costs of its characters */
 export function cutText(text: string, most: number, cost: (character: string) => number = () => 1) {
-  let end = 0;
-  let spent = 0;
-  while (end < text.length) {
-    const character = String.fromCodePoint(text.codePointAt(end)!);
+  let [end, spent] = [0, 0];
+  for (const character of text) {
     spent += cost(character);
     if (spent > most) break;
     end += character.length;
   }
-  let left = 0;
-  for (let at = end; at < text.length; at += text.codePointAt(at)! > 0xffff ? 2 : 1) left++;
-  return { text: text.slice(0, end), left };
+  return { text: text.slice(0, end), left: [...text.slice(end)].length };
 }
 
 function pageBytes(character: string): number {

@@ -1,7 +1,7 @@
 import type { Config, TopLevelSpec } from 'vega-lite';
 import { csvText, textField } from './table-csv.ts';
 import { printable, printableJson } from './escape-control-characters.ts';
-import { wrapText } from './wrap-text.ts';
+import { wrapText } from './terminal-text.ts';
 
 /** A row of data: one value per field, null for none. All rows of a figure have the same fields. */
 export type FigureRow = Readonly<Record<string, string | number | null>>;

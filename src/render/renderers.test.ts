@@ -12,7 +12,7 @@ import { breakdownTable } from '../report/topics/categories.ts';
 import { checksTable } from '../report/tables/report-tables.ts';
 import { armResultsTable } from '../report/tables/arm-results-table.ts';
 import { type Table, textCell } from './table.ts';
-import { textWidth, wrapText } from './wrap-text.ts';
+import { textWidth, wrapText } from './terminal-text.ts';
 
 const columns = [
   { key: 'x', heading: 'share (%)', kind: 'interval' },

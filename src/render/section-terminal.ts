@@ -1,20 +1,7 @@
 import { cutRemark, cutText } from './cut-text.ts';
 import { printable } from './escape-control-characters.ts';
-import {
-  type BarPart,
-  type Content,
-  phrases,
-  plainText,
-  type Section,
-  type SectionBlock,
-  type SectionColumn,
-  type SectionSegment,
-  type SectionTable,
-  type Share,
-  stepMarks,
-} from './section.ts';
-import { coloured, type Terminal } from './terminal-style.ts';
-import { hangingText, padText, textWidth, wrapText } from './wrap-text.ts';
+import { type BarPart, type Content, phrases, plainText, type Section, type SectionBlock, type SectionColumn, type SectionSegment, type SectionTable, type Share, stepMarks } from './section.ts'; // prettier-ignore
+import { coloured, hangingText, padText, type Terminal, textWidth, wrapText } from './terminal-text.ts';
 
 /** Longer texts are cut, since they would fill the terminal. */
 const MAX_CHARACTERS = 2000;

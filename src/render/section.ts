@@ -101,8 +101,7 @@ export interface Section {
 }
 
 export function phrases(content: Content): readonly Phrase[] {
-  const parts =
-    typeof content === 'object' && 'text' in content ? [content] : typeof content === 'string' ? [content] : content;
+  const parts = typeof content === 'string' || 'text' in content ? [content] : content;
   return parts.map((part) => (typeof part === 'string' ? { text: part } : part));
 }
 

@@ -18,16 +18,10 @@ export function textField(text: string): string {
 }
 
 function fields(cell: Cell, isInterval: boolean): string[] {
-  switch (cell?.kind) {
-    case 'text':
-      return isInterval ? [textField(cell.text), '', ''] : [textField(cell.text)];
-    case 'number':
-      return [finite(cell.value)];
-    case 'interval':
-      return [cell.value, cell.low, cell.high].map(finite);
-    default:
-      return isInterval ? ['', '', ''] : [''];
-  }
+  if (cell?.kind === 'number') return [finite(cell.value)];
+  if (cell?.kind === 'interval') return [cell.value, cell.low, cell.high].map(finite);
+  const text = textField(cell?.text ?? '');
+  return isInterval ? [text, '', ''] : [text];
 }
 
 export function csvText(rows: readonly (readonly string[])[]): string {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { present } from '../base/present.ts';
 import type { Html } from './html.ts';
 import { printable } from './escape-control-characters.ts';
 import { type Cell, type Column, formatCell, type Table } from './table.ts';
@@ -20,21 +21,19 @@ function content(cell: Cell): Html {
   return mark === undefined ? html`${text}` : html`<b class="${mark}">${text} ${mark}</b>`;
 }
 
-function intervalTitle(cell: Cell): string | undefined {
-  if (cell?.kind !== 'interval') return undefined;
+function title(cell: Cell): Html | string {
+  if (cell?.kind !== 'interval') return '';
   const [value, low, high] = [cell.value, cell.low, cell.high].map((part) => formatNumber(part, cell.digits));
-  const over = [
-    ...(cell.n === undefined ? [] : [`n = ${cell.n}`]),
-    ...(cell.users === undefined ? [] : [cell.users === 1 ? '1 user' : `${cell.users} users`]),
-  ];
-  return [`${value!}, 95 % interval ${low!} to ${high!}`, ...over].join(', ');
+  const words = present([
+    `${value!}, 95 % interval ${low!} to ${high!}`,
+    cell.n !== undefined && `n = ${cell.n}`,
+    cell.users !== undefined && `${cell.users} ${cell.users === 1 ? 'user' : 'users'}`,
+  ]);
+  return html`title="${words.join(', ')}"`;
 }
 
-function dataCell(column: Column, cell: Cell): Html {
-  const words = intervalTitle(cell);
-  const title = words === undefined ? '' : html`title="${words}"`;
-  return html`<td class="${look(column)}" ${title}>${content(cell)}</td>`;
-}
+const dataCell = (column: Column, cell: Cell): Html =>
+  html`<td class="${look(column)}" ${title(cell)}>${content(cell)}</td>`;
 
 /** A name that may wrap before its settings: `dki-blocks` and `@context=previous`. */
 export const wrappingName = (name: string): Html =>
@@ -51,17 +50,17 @@ const look = ({ kind }: Column): string => looks[kind];
 /** Renders a table as HTML. @param prefix makes ids unique within the page @param link link of a row, by its label */
 export function htmlTable(table: Table, prefix: string, link?: (label: string) => RowLink): Html {
   const id = `${prefix}-${table.id}`;
-  const blocks = table.blocks.map(({ title, columns }, index) => {
+  const blocks = table.blocks.map((block, index) => {
     const name = `${id}-${index + 1}`;
     return html`<div class="scroll" role="region" aria-labelledby="${name}" tabindex="0">
       <table>
         <caption id="${name}">
-          ${title === undefined ? html`<span class="unseen">${printable(table.caption)}</span>` : printable(title)}
+          ${block.title === undefined ? html`<span class="unseen">${printable(table.caption)}</span>` : printable(block.title)}
         </caption>
         <thead>
           <tr>
             <th scope="col">${printable(table.rowHeading)}</th>
-            ${columns.map((column) => html`<th scope="col" class="${look(column)}">${printable(column.heading)}</th>`)}
+            ${block.columns.map((column) => html`<th scope="col" class="${look(column)}">${printable(column.heading)}</th>`)}
           </tr>
         </thead>
         <tbody>
@@ -69,7 +68,7 @@ export function htmlTable(table: Table, prefix: string, link?: (label: string) =
             ({ label, cells }) =>
               html`<tr>
                 <th scope="row">${rowHeading(label, link?.(label))}</th>
-                ${columns.map((column) => dataCell(column, cells[column.key]))}
+                ${block.columns.map((column) => dataCell(column, cells[column.key]))}
               </tr> `,
           )}
         </tbody>

@@ -2,16 +2,8 @@ import { printableJson } from './escape-control-characters.ts';
 import type { Cell, Table } from './table.ts';
 
 function value(cell: Cell): unknown {
-  switch (cell?.kind) {
-    case 'text':
-      return cell.text;
-    case 'number':
-      return cell.value;
-    case 'interval':
-      return { value: cell.value, low: cell.low, high: cell.high };
-    default:
-      return null;
-  }
+  if (cell?.kind === 'interval') return { value: cell.value, low: cell.low, high: cell.high };
+  return (cell?.kind === 'text' ? cell.text : cell?.value) ?? null;
 }
 
 /** A table as a value for JSON, in full precision. */
@@ -29,6 +21,4 @@ export function tableAsJson({ id, caption, rowHeading, blocks, rows, notes }: Ta
   };
 }
 
-export function renderJson(table: Table): string {
-  return printableJson(tableAsJson(table));
-}
+export const renderJson = (table: Table): string => printableJson(tableAsJson(table));

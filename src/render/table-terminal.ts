@@ -1,7 +1,6 @@
-import { coloured, emphasised, type Terminal } from './terminal-style.ts';
+import { coloured, emphasised, type Terminal, textWidth, wrapText } from './terminal-text.ts';
 import { printable } from './escape-control-characters.ts';
 import { type Block, cellTexts, type Column, formatCell, type Table } from './table.ts';
-import { textWidth, wrapText } from './wrap-text.ts';
 
 const GAP = 2;
 const MIN_SENTENCE = 20;

@@ -159,16 +159,9 @@ type Interval = Pick<Estimate, 'mean' | 'low' | 'high'> & Partial<Pick<Estimate,
 
 /** A cell for readers: `97.2 [95.1, 98.6]`, `–` without a value. */
 export function formatCell(cell: Cell): string {
-  switch (cell?.kind) {
-    case 'text':
-      return cell.text;
-    case 'number':
-      return formatNumber(cell.value, cell.digits);
-    case 'interval':
-      return formatInterval([cell.value, cell.low, cell.high], cell.digits);
-    default:
-      return '–';
-  }
+  if (cell?.kind === 'number') return formatNumber(cell.value, cell.digits);
+  if (cell?.kind === 'interval') return formatInterval([cell.value, cell.low, cell.high], cell.digits);
+  return cell?.text ?? '–';
 }
 
 /** The cells of a table as text: for each block the headings, then a line per row. */

@@ -2,9 +2,8 @@ import { present } from '../base/present.ts';
 import type { Spread, Verification } from '../data/verify/verify-dataset.ts';
 import { DEFAULT_TOP_K } from '../config/bench-config.ts';
 import { printable } from '../render/escape-control-characters.ts';
-import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
+import { coloured, emphasised, hangingText, type Terminal, wrapText } from '../render/terminal-text.ts';
 import { formatNumber, countText } from '../render/format-number.ts';
-import { hangingText, wrapText } from '../render/wrap-text.ts';
 import type { Finding } from '../data/dataset-problem.ts';
 
 const MAX_FINDINGS = 50;

@@ -8,8 +8,7 @@ import { printable } from '../render/escape-control-characters.ts';
 import { estimateCell, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
 import { formatNumber, formatRatio } from '../render/format-number.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
-import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
-import { hangingText, wrapText } from '../render/wrap-text.ts';
+import { coloured, emphasised, hangingText, type Terminal, wrapText } from '../render/terminal-text.ts';
 import { groupName } from '../store/run-names.ts';
 import { countColumns, ratioCell, testColumns, verdictText } from './tables/arm-comparisons-tables.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { profileLine, renderAnswer, renderSummary } from './terminal-summary.ts';
-import { textWidth } from '../render/wrap-text.ts';
+import { textWidth } from '../render/terminal-text.ts';
 
 const page = { width: 80, colour: false };
 

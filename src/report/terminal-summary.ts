@@ -7,12 +7,11 @@ import { answerTable } from './tables/answer-table.ts';
 import type { Table } from '../render/table.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { renderTerminal, tableWidth } from '../render/table-terminal.ts';
-import { coloured, emphasised, type Terminal } from '../render/terminal-style.ts';
+import { coloured, emphasised, hangingText, type Terminal, wrapText } from '../render/terminal-text.ts';
 import { breakdownTable } from './topics/categories.ts';
 import { namesItsMetric } from './metric-display.ts';
 import { checksTable, shownTables } from './tables/report-tables.ts';
 import { formatNumber } from '../render/format-number.ts';
-import { hangingText, wrapText } from '../render/wrap-text.ts';
 import { reportFigures } from './figures/report-figures.ts';
 import { headline, modelSize, verdictSentences } from './verdict-sentences.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { searchingRetrieverNames } from '../../src/config/bench-config.ts';
-import { textWidth } from '../../src/render/wrap-text.ts';
+import { textWidth } from '../../src/render/terminal-text.ts';
 import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

@@ -1,11 +1,10 @@
 import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { printable } from '../../render/escape-control-characters.ts';
 import { countText } from '../../render/format-number.ts';
-import { coloured, type Terminal } from '../../render/terminal-style.ts';
+import { coloured, hangingText, padText, type Terminal, textWidth } from '../../render/terminal-text.ts';
 import type { ChatResponse } from '../../systems/memory-system.ts';
 import type { ChatSession } from './chat-session.ts';
 import { printTurn } from '../../viewer/turn/print-turn.ts';
-import { hangingText, padText, textWidth } from '../../render/wrap-text.ts';
 
 export interface ChatTerminal {
   readonly page: Terminal;

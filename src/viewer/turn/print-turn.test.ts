@@ -3,7 +3,7 @@ import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { type MeasuredRun, metricsOfRun } from '../../eval/analysis/metrics/metric-selection.ts';
 import { sharesLines } from '../../render/section-terminal.ts';
-import { textWidth } from '../../render/wrap-text.ts';
+import { textWidth } from '../../render/terminal-text.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
 import { type AnsweredDisplayTurn, turnForDisplay } from '../turn-scores-for-display.ts';
 

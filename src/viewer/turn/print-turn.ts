@@ -1,7 +1,6 @@
 import { printable } from '../../render/escape-control-characters.ts';
 import { sectionLines } from '../../render/section-terminal.ts';
-import { emphasised, type Terminal } from '../../render/terminal-style.ts';
-import { padText, wrapText } from '../../render/wrap-text.ts';
+import { emphasised, padText, type Terminal, wrapText } from '../../render/terminal-text.ts';
 import type { DisplayTurn } from '../turn-scores-for-display.ts';
 import { turnDifferences } from './sequence-difference.ts';
 import { failureText, type TurnContext, turnSections } from './turn-sections.ts';

@@ -1,5 +1,21 @@
+/** Texts for the terminal: colours, widths and wrapping. */
+import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
+
+/** The terminal's width in columns, and whether it shows colours. */
+export interface Terminal {
+  readonly width: number;
+  readonly colour: boolean;
+}
+
+export function emphasised(text: string, page: Terminal): string {
+  return page.colour ? styleText('bold', text, { validateStream: false }) : text;
+}
+
+export function coloured(text: string, colour: 'green' | 'red' | 'yellow' | 'cyan' | 'gray', page: Terminal): string {
+  return page.colour ? styleText(colour, text, { validateStream: false }) : text;
+}
 
 /** Replaces leading spaces during wrapping: a private-use character, one column wide. */
 const STAND_IN = '\uE000';
