@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { BenchError } from '../../src/base/bench-error.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { quantiles } from '../../src/eval/analysis/statistics/estimate-mean.ts';
-import { reportFigures } from '../../src/report/figures/report-figures.ts';
+import { reportFigures } from '../../src/report/report-contents.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnListRepository } from '../../src/store/turn-list-repository.ts';

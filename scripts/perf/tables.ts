@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { resultsOfRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { renderers } from '../../src/report/report-files.ts';
-import { shownTables } from '../../src/report/tables/report-tables.ts';
+import { shownTables } from '../../src/report/report-contents.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { npmScript, readOptions, runScript, ScratchFolder, wholeNumber } from '../run-script.ts';
 import { longRunNames, makeLongRuns } from './runs/long-run.ts';

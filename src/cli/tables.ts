@@ -21,7 +21,7 @@ import {
   writeFiles,
 } from '../report/report-files.ts';
 import { modelSizeFigure } from '../report/topics/categories.ts';
-import { findTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
+import { findTable, shownTables, tableNames } from '../report/report-contents.ts';
 import { type TurnFormat, turnFormats, turnLines } from '../report/export-turns.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/run-results.ts';

@@ -9,7 +9,7 @@ import { renderLatex } from './table-latex.ts';
 import { renderMarkdown } from './table-markdown.ts';
 import { renderTerminal } from './table-terminal.ts';
 import { breakdownTable } from '../report/topics/categories.ts';
-import { checksTable } from '../report/tables/report-tables.ts';
+import { checksTable } from '../report/report-contents.ts';
 import { armResultsTable } from '../report/tables/arm-results-table.ts';
 import { type Table, textCell } from './table.ts';
 import { textWidth, wrapText } from './terminal-text.ts';

@@ -3,8 +3,7 @@ import { runs } from '../../test/fixtures/figure-runs.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { formatCell } from '../render/table.ts';
 import type { ArmResults, RunResults } from '../store/records/run-results.ts';
-import { reportFigures } from './figures/report-figures.ts';
-import { allTables } from './tables/report-tables.ts';
+import { allTables, reportFigures } from './report-contents.ts';
 import { headline, verdictSentences } from './verdict-sentences.ts';
 
 /** Where a number stands in `results.json`, such as `arms.1.costHit.ttftMs.mean`. */

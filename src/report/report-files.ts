@@ -15,9 +15,8 @@ import { renderLatex } from '../render/table-latex.ts';
 import { renderMarkdown } from '../render/table-markdown.ts';
 import { escapedControls } from '../render/escape-control-characters.ts';
 import type { RunResults } from '../store/records/run-results.ts';
-import { figureFiles } from './figures/report-figures.ts';
+import { allTables, checksTable, figureFiles } from './report-contents.ts';
 import { renderReport } from './html/report-page.ts';
-import { allTables, checksTable } from './tables/report-tables.ts';
 
 /** Renderers of tables, by the suffix of the file. */
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;

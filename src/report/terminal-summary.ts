@@ -10,9 +10,8 @@ import { renderTerminal, tableWidth } from '../render/table-terminal.ts';
 import { coloured, emphasised, hangingText, type Terminal, wrapText } from '../render/terminal-text.ts';
 import { breakdownTable } from './topics/categories.ts';
 import { namesItsMetric } from './metric-display.ts';
-import { checksTable, shownTables } from './tables/report-tables.ts';
+import { checksTable, reportFigures, shownTables } from './report-contents.ts';
 import { formatNumber } from '../render/format-number.ts';
-import { reportFigures } from './figures/report-figures.ts';
 import { headline, modelSize, verdictSentences } from './verdict-sentences.ts';
 
 /** Table that only the report shows, unless the data name their metric. */

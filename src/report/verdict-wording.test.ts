@@ -3,7 +3,7 @@ import { conditions, named, of, runs } from '../../test/fixtures/figure-runs.ts'
 import { runResults } from '../../test/fixtures/run-results.ts';
 import type { Comparison, RunResults } from '../store/records/run-results.ts';
 import { changeFinding, qualityFinding, ratioText } from './verdict-wording.ts';
-import { reportFigures } from './figures/report-figures.ts';
+import { reportFigures } from './report-contents.ts';
 import { primaryMetric } from './metric-display.ts';
 
 const metric = primaryMetric(runResults.run);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { editTable } from '../../src/report/topics/edit.ts';
-import { reportTables } from '../../src/report/tables/report-tables.ts';
+import { reportTables } from '../../src/report/report-contents.ts';
 import { type EditMeasurement, type EditWay, editWays } from '../../src/store/records/suite-measurements.ts';
 import { header, item, memory, writeLines } from '../fixtures/dataset-lines.ts';
 import { runResults } from '../fixtures/run-results.ts';

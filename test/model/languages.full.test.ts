@@ -4,7 +4,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { readDataset } from '../../src/data/read-dataset.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
-import { shownTables } from '../../src/report/tables/report-tables.ts';
+import { shownTables } from '../../src/report/report-contents.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { failedChecks, smallConfig } from './bench-fixture.ts';

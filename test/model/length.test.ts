@@ -3,7 +3,7 @@ import { runBench } from '../../src/bench/run-bench.ts';
 import { fullLayers } from '../../src/engine/gguf/random-model/random-model.ts';
 import { lengthBreakEvens, totals, wayName } from '../../src/eval/analysis/summary/length-break-even.ts';
 import { atFullLayers, type LengthMeasurement } from '../../src/store/records/suite-measurements.ts';
-import { reportTables } from '../../src/report/tables/report-tables.ts';
+import { reportTables } from '../../src/report/report-contents.ts';
 import { runResults } from '../fixtures/run-results.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 

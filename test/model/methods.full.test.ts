@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { formatCell } from '../../src/render/table.ts';
-import { shownTables } from '../../src/report/tables/report-tables.ts';
+import { shownTables } from '../../src/report/report-contents.ts';
 import { smallRun } from '../fixtures/small-run.ts';
 import { failedChecks } from './bench-fixture.ts';
 

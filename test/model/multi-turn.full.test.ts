@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
-import { reportTables } from '../../src/report/tables/report-tables.ts';
+import { reportTables } from '../../src/report/report-contents.ts';
 import { answeredTurns } from './finished-run.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 

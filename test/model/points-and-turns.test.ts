@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
-import { reportTables } from '../../src/report/tables/report-tables.ts';
+import { reportTables } from '../../src/report/report-contents.ts';
 import { renderMarkdown } from '../../src/render/table-markdown.ts';
 import { ChatServer, honestJudge, judgedData } from '../fixtures/chat-server.ts';
 import { item, memory, writeLines } from '../fixtures/dataset-lines.ts';

@@ -12,7 +12,7 @@ import { readComparison } from '../../src/viewer/compare/compare-arms-page.ts';
 import { readTurnPage, turnsJson } from '../../src/viewer/turn/turn-page.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
-import { reportTables } from '../../src/report/tables/report-tables.ts';
+import { reportTables } from '../../src/report/report-contents.ts';
 import { turnLines } from '../../src/report/export-turns.ts';
 import { failedChecks, smallConfig } from './bench-fixture.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { comparisonsTables } from '../../src/report/tables/arm-comparisons-tables.ts';
-import { reportTables } from '../../src/report/tables/report-tables.ts';
+import { reportTables } from '../../src/report/report-contents.ts';
 import { renderSummary } from '../../src/report/terminal-summary.ts';
 import { formatCell, type Table } from '../../src/render/table.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

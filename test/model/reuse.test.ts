@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { reuseFigure } from '../../src/report/topics/reuse.ts';
-import { reportTables } from '../../src/report/tables/report-tables.ts';
+import { reportTables } from '../../src/report/report-contents.ts';
 import { simulatedArmNames } from '../../src/systems/simulator/simulated-arms.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 

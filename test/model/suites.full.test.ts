@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';
-import { shownTables } from '../../src/report/tables/report-tables.ts';
+import { shownTables } from '../../src/report/report-contents.ts';
 import { formatCell } from '../../src/render/table.ts';
 import { failedChecks, smallConfig } from './bench-fixture.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

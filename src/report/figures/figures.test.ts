@@ -5,7 +5,7 @@ import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { renderSpecification } from '../../render/figure.ts';
 import { armEncoding, methodEncoding } from './arm-encoding.ts';
-import { drawnFigures, figureFiles, reportFigures } from './report-figures.ts';
+import { drawnFigures, figureFiles, reportFigures } from '../report-contents.ts';
 
 const [rag, dki] = [runResults.arms[0]!, runResults.arms[1]!];
 

@@ -9,7 +9,7 @@ import { servingTable } from '../topics/storage-isolation-serving.ts';
 import { ablationTable, placementTable } from '../topics/ablation.ts';
 import { datasetRetrievalTable, retrievalTable } from '../topics/retrieval.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from '../topics/categories.ts';
-import { checksTable, shownTables } from './report-tables.ts';
+import { checksTable, shownTables } from '../report-contents.ts';
 import { armResultsTable } from './arm-results-table.ts';
 import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { type Table } from '../../render/table.ts';

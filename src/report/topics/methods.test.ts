@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
-import { reportFigures } from '../figures/report-figures.ts';
+import { reportFigures, shownTables } from '../report-contents.ts';
 import { formatCell } from '../../render/table.ts';
 import { claims, claimsTable, methodsByRankTable, methodsTable } from './methods.ts';
-import { shownTables } from '../tables/report-tables.ts';
 
 it('the tables of suite methods are 11, 11b and 13; a run that compares no methods has none of them', () => {
   expect(shownTables(methodsRun).map(({ id }) => id)).toEqual(['table-11', 'table-11b', 'table-13']);

@@ -1,21 +1,25 @@
-import { BenchError } from '../../base/bench-error.ts';
-import type { CheckResult, RunResults } from '../../store/records/run-results.ts';
-import { sentenceColumn, type Table, textColumn } from '../../render/table.ts';
-import { namesItsMetric, plansContrast } from '../metric-display.ts';
-import { breakdownTable, byRetrievalTable, categoryTable, contrastTable } from '../topics/categories.ts';
-import { comparisonsTables } from './arm-comparisons-tables.ts';
-import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, multiTurnTable, recallScalingTable } from '../topics/conditions.ts'; // prettier-ignore
-import { editTable } from '../topics/edit.ts';
-import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
-import { latencyTable } from '../topics/times.ts';
-import { lengthBreakEvenTable, lengthTable } from '../topics/length.ts';
-import { leakTable, servingTable, storageTable } from '../topics/storage-isolation-serving.ts';
-import { claimsTable, methodsByRankTable, methodsTable } from '../topics/methods.ts';
-import { ablationTable, alphaTable, placementTable } from '../topics/ablation.ts';
-import { datasetRetrievalTable, retrievalTable } from '../topics/retrieval.ts';
-import { reuseMapTable, reuseTable } from '../topics/reuse.ts';
-import { armResultsTable } from './arm-results-table.ts';
-import { runTable } from './table-parts.ts';
+/** What the report of a run shows: its tables and its figures, by suite. */
+import { BenchError } from '../base/bench-error.ts';
+import type { CheckResult, RunResults } from '../store/records/run-results.ts';
+import { sentenceColumn, type Table, textColumn } from '../render/table.ts';
+import { namesItsMetric, plansContrast } from './metric-display.ts';
+import { breakdownTable, byRetrievalTable, categoryFigure, categoryTable, contrastTable } from './topics/categories.ts';
+import { comparisonsTables } from './tables/arm-comparisons-tables.ts';
+import { coherenceFigure, coherenceTable, contextFigure, contextTable, coreferenceFigure, coreferenceTable, latencyScalingTable, multiTurnTable, recallFigure, recallScalingTable } from './topics/conditions.ts'; // prettier-ignore
+import { editTable } from './topics/edit.ts';
+import { judgeTable, wrongAnswersTable } from './tables/answer-grading-tables.ts';
+import { breakEvenFigure, frontierFigure, latencyTable, phasesFigure } from './topics/times.ts';
+import { lengthBreakEvenTable, lengthFigure, lengthTable } from './topics/length.ts';
+import { leakFigure, leakTable, servingFigure, servingTable, storageFigure, storageTable } from './topics/storage-isolation-serving.ts'; // prettier-ignore
+import { claimsTable, methodsByRankTable, methodsFigure, methodsTable } from './topics/methods.ts';
+import { ablationFigure, ablationTable, alphaFigure, alphaTable, placementTable } from './topics/ablation.ts';
+import { datasetRetrievalTable, retrievalFigure, retrievalTable } from './topics/retrieval.ts';
+import { reuseFigure, reuseMapTable, reuseTable } from './topics/reuse.ts';
+import { armResultsTable } from './tables/arm-results-table.ts';
+import { runTable } from './tables/table-parts.ts';
+import { memoize } from '../base/memoize.ts';
+import { type Figure, pictureFile, renderFigure, renderFigureData, renderSpecification } from '../render/figure.ts';
+import { titleWithProof } from './validity-caveats.ts';
 
 type Measured = NonNullable<RunResults['measured']>;
 
@@ -160,4 +164,48 @@ export function findTable(runs: readonly RunResults[], name: string): Table {
   const whose = entry.hint === undefined ? `, which suite ${suite} has` : '';
   const message = `run "${names}" has no table ${name}${whose}`;
   throw new BenchError('not-found', message, entry.hint ?? `npx dki-bench bench --suite ${suite}`);
+}
+
+const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {
+  main: [categoryFigure, frontierFigure, breakEvenFigure],
+  context: [contextFigure],
+  ablation: [ablationFigure],
+  alpha: [alphaFigure],
+  latency: [breakEvenFigure],
+  coherence: [coherenceFigure],
+  retrieval: [retrievalFigure],
+  storage: [storageFigure],
+  isolation: [leakFigure],
+  coreference: [coreferenceFigure],
+  methods: [methodsFigure],
+  serving: [servingFigure],
+  length: [lengthFigure],
+  reuse: [reuseFigure],
+  scaling: [frontierFigure, phasesFigure, recallFigure],
+};
+
+/** The figures of a run: those of its suite with data, and the figure of methods if the run compares methods. */
+export function reportFigures(results: RunResults): Figure[] {
+  const ofSuite = figuresBySuite[results.run.suite] ?? [];
+  const ofMethods = results.methods === undefined || ofSuite.includes(methodsFigure) ? [] : [methodsFigure];
+  return [...ofSuite, ...ofMethods]
+    .flatMap((draw) => draw(results) ?? [])
+    .map((figure) => ({ ...figure, title: titleWithProof(figure.title, results) }));
+}
+
+export type DrawnFigure = Awaited<ReturnType<typeof drawnFigures>>[number];
+
+/** Draws the figures of a run. Memoized, since they go to their own files, the page of the run and the page of its group. */
+export const drawnFigures = memoize(async (results: RunResults) => {
+  const figures: { readonly figure: Figure; readonly svg: string }[] = [];
+  for (const figure of reportFigures(results)) figures.push({ figure, svg: await renderFigure(figure) });
+  return figures;
+});
+
+export async function figureFiles(results: RunResults): Promise<(readonly [path: string, content: string])[]> {
+  return (await drawnFigures(results)).flatMap(({ figure, svg }) => [
+    [`figures/${figure.id}.svg`, pictureFile(svg)] as const,
+    [`figures/${figure.id}.vl.json`, renderSpecification(figure)] as const,
+    [`figures/${figure.id}.csv`, renderFigureData(figure)] as const,
+  ]);
 }
