@@ -23,13 +23,9 @@ function pageBytes(character: string): number {
 }
 
 /** Cuts a text to a limit in bytes of HTML, with escapes. */
-export function cutForPage(text: string, mostBytes: number) {
-  return cutText(text, mostBytes, pageBytes);
-}
+export const cutForPage = (text: string, mostBytes: number) => cutText(text, mostBytes, pageBytes);
 
-export function cutRemark(left: number): string {
-  return `… ${countText(left, 'more character')}, all in the raw JSON`;
-}
+export const cutRemark = (left: number): string => `… ${countText(left, 'more character')}, all in the raw JSON`;
 
 /** Shortens a text for a row of a list, and makes its control characters visible. */
 export function listText(text: string): string {

@@ -18,6 +18,4 @@ export function escapedControls(json: string): string {
 }
 
 /** Renders a value as indented JSON that is safe in a terminal. */
-export function printableJson(value: unknown): string {
-  return `${escapedControls(JSON.stringify(value, null, 2))}\n`;
-}
+export const printableJson = (value: unknown): string => `${escapedControls(JSON.stringify(value, null, 2))}\n`;

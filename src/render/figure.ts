@@ -95,9 +95,7 @@ function specification({ title, description, key, data, spec }: Figure): TopLeve
   } as unknown as TopLevelSpec;
 }
 
-export function renderSpecification(figure: Figure): string {
-  return printableJson(specification(figure));
-}
+export const renderSpecification = (figure: Figure): string => printableJson(specification(figure));
 
 export function renderFigureData({ data }: Figure): string {
   const fields = Object.keys(data[0]!);

@@ -29,9 +29,7 @@ export const formatRatio = ({ delta, low, high }: Difference): string =>
   formatInterval([ratioOf(delta), ratioOf(low), ratioOf(high)], ratioDigits(delta));
 
 /** A probability as `.032` or `<.001`. */
-export function formatProbability(p: number): string {
-  return p < 0.001 ? '<.001' : p.toFixed(3).replace(/^0/, '');
-}
+export const formatProbability = (p: number): string => (p < 0.001 ? '<.001' : p.toFixed(3).replace(/^0/, ''));
 
 /** A whole number in groups of three: `4,400`. Not by `toLocaleString`, whose first call is slow. */
 export const groupedNumber = (value: number): string => String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');

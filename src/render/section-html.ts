@@ -21,9 +21,7 @@ export function sectionHtml({ id, heading, blocks }: Section): Html {
 }
 
 /** Renders content as HTML: escapes texts, cuts those with a limit, and makes control characters visible. */
-function contentHtml(content: Content): Html {
-  return html`${phrases(content).map(phraseHtml)}`;
-}
+const contentHtml = (content: Content): Html => html`${phrases(content).map(phraseHtml)}`;
 
 const elements: Readonly<Partial<Record<Look, string>>> = {
   strong: 'strong',

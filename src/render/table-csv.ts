@@ -5,17 +5,13 @@ import type { Cell, Table } from './table.ts';
 const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/;
 
 /** Puts an apostrophe before a text that a spreadsheet may run as a formula, even if it already begins with apostrophes. */
-export function spreadsheetText(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text;
-}
+export const spreadsheetText = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
 
 /** A number in full precision; empty if it is unknown or infinite. */
 const finite = (value: number): string => (Number.isFinite(value) ? String(value) : '');
 
 /** A text as it may stand in a file that a spreadsheet opens. */
-export function textField(text: string): string {
-  return spreadsheetText(printable(text));
-}
+export const textField = (text: string): string => spreadsheetText(printable(text));
 
 function fields(cell: Cell, isInterval: boolean): string[] {
   if (cell?.kind === 'number') return [finite(cell.value)];

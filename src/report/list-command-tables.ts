@@ -77,9 +77,7 @@ export interface ShownModel {
 const inCache = { ships: 'ships', whole: 'yes', 'in part': 'in part', absent: 'no' } as const;
 
 /** A size for readers: `98.4 MB`. */
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
+export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 export function modelsTable(models: readonly ShownModel[]): Table {
   return listTable({ id: 'models', caption: 'Models', notes: [] }, models, {

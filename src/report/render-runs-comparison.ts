@@ -17,9 +17,7 @@ const SHOWN = ['abstention', 'taskSuccess'];
 const MAX_FLIPS = 20;
 
 /** The name of a pair: `rag`, or `rag / dki` for different arms of the two runs. */
-function pairName({ a, b }: ArmPair): string {
-  return a === b ? a : `${a} / ${b}`;
-}
+const pairName = ({ a, b }: ArmPair): string => (a === b ? a : `${a} / ${b}`);
 
 function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): Table {
   const shown = differences.flatMap((difference) => {

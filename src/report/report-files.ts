@@ -65,9 +65,7 @@ async function drawings(runs: readonly RunResults[]): Promise<Files> {
   ]);
 }
 
-export function resultsText(results: unknown): string {
-  return `${escapedControls(JSON.stringify(results))}\n`;
-}
+export const resultsText = (results: unknown): string => `${escapedControls(JSON.stringify(results))}\n`;
 
 async function allFiles(runs: readonly RunResults[], outcomes: string | undefined): Promise<Files> {
   const ofTurns = outcomes === undefined ? [] : [[OUTCOMES_FILE, outcomes] as const];

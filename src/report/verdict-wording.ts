@@ -6,9 +6,7 @@ import type { MetricDisplay } from './metric-display.ts';
 
 export const NAMED_ARMS = 2;
 
-export function containsZero({ low, high }: Pick<Difference, 'low' | 'high'>): boolean {
-  return !(low > 0 || high < 0);
-}
+export const containsZero = ({ low, high }: Pick<Difference, 'low' | 'high'>): boolean => !(low > 0 || high < 0);
 
 /** `14.7 [7.0, 23.4]`: the absolute value of a difference with its interval. */
 export function sizeText({ delta, low, high }: Difference, scale: number, digits: number): string {

@@ -37,9 +37,7 @@ const conditionsOf = ({ conditions }: RunResults): number[] =>
   [...new Set(conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
 
 /** `25 %` */
-function shareLabel(condition: number): string {
-  return `${formatNumber(condition * 100, 0)} %`;
-}
+const shareLabel = (condition: number): string => `${formatNumber(condition * 100, 0)} %`;
 
 function conditionTable(
   results: RunResults,
@@ -176,10 +174,7 @@ export function multiTurnTable(results: RunResults): Table | undefined {
     id: 'table-17',
     title: `Table 17. Several questions on one context: ${run.model.name}`,
     blocks: [
-      titled(primary.title, [
-        ...byTurn,
-        primary.differenceColumn('change', change, (one: MultiTurnResults) => one.change),
-      ]),
+      titled(primary.title, [...byTurn, primary.differenceColumn('change', change, (one) => one.change)]),
       titled('Memories in the prompt', [
         countColumn('bytes', 'KV bytes', ({ promptBytes }) => promptBytes),
         numberColumn('repaired', 'tokens repaired', ({ repairedTokens }) => repairedTokens),
@@ -264,9 +259,8 @@ function curvesFinding(
   const named = usual.some((arm) => drawn.includes(arm)) ? usual : drawn.slice(0, NAMED_ARMS);
   const clauses = named.flatMap((arm) => {
     const [from, to] = [first, last].map((step) => {
-      const found = conditions.find((one) => one.condition === step && baseName(results, one.arm) === arm)?.metrics[
-        name
-      ];
+      const measured = conditions.find((one) => one.condition === step && baseName(results, one.arm) === arm);
+      const found = measured?.metrics[name];
       return found && { mean: found.mean * scale, low: found.low * scale, high: found.high * scale };
     });
     if (!from || !to) return [];
@@ -359,9 +353,10 @@ export function coreferenceFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
   const { title, unit } = primary;
   const conditions = drawnConditions(results);
-  const data = curvePoints(conditions, primary).map(({ at, arm, value, low, high }) => {
-    return { panel: needs[at]?.panel ?? '', arm, value, low, high };
-  });
+  const data = curvePoints(conditions, primary).map(({ at, ...point }) => ({
+    ...point,
+    panel: needs[at]?.panel ?? '',
+  }));
   if (data.length === 0) return undefined;
   const arms = distinct(data.map(({ arm }) => arm));
   const marks = namedArmEncoding(results, arms);

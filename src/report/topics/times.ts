@@ -1,4 +1,5 @@
 /** Time to first token: table 5, and figures F1 (quality against time), 5 (cumulative over turns) and F2 (by phase). */
+import { present } from '../../base/present.ts';
 import type { ArmResults, BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { intervalColumn, type ItemBlock, numberColumn, partColumns, type Table, textCell, titled } from '../../render/table.ts'; // prettier-ignore
 import { formatNumber } from '../../render/format-number.ts';
@@ -80,14 +81,13 @@ function frontierFinding(results: RunResults, metric: MetricDisplay, values: rea
   const baseline = baselineArm(arms)?.arm;
   if (plansContrast(results.run))
     return `${metric.title} over all categories together, and time; figure F0 has each category`;
-  const usual = [primaryArm(arms), joinedArm(arms)].filter((arm) => arm !== undefined);
+  const usual = present([primaryArm(arms), joinedArm(arms)]);
   const others = arms.filter(({ traits }) => traits.control === null && traits.comparison !== 'baseline');
   const planned = others.filter(({ traits }) => traits.comparison === 'planned');
   const named = [usual, planned, others].find(({ length }) => length > 0) ?? [];
   const clauses = named.slice(0, NAMED_ARMS).flatMap((arm) => {
-    const [quality, time] = [metric.name, 'ttftLogRatio'].map((name) =>
-      findComparison(results, arm.arm, baseline, name),
-    );
+    const quality = findComparison(results, arm.arm, baseline, metric.name);
+    const time = findComparison(results, arm.arm, baseline, 'ttftLogRatio');
     if (quality === undefined) return [];
     const inTime = time === undefined ? '' : `, in ${ratioText(time, 'of its time')}`;
     return [`${arm.arm} ${qualityFinding(quality, metric)}${inTime}`];
@@ -136,9 +136,8 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   const times = points.map((point) => point.time);
   // On a linear axis all arms but the slowest would be crowded together.
   const x = logarithmic(times, population);
-  const y = quantity(`${primary.title}, ${unit}`, measuredScale(points.map((point) => point.quality)), {
-    tickCount: 5,
-  });
+  const scale = measuredScale(points.map((point) => point.quality));
+  const y = quantity(`${primary.title}, ${unit}`, scale, { tickCount: 5 });
   const time = { ...x, field: 'ttftMs' };
   const quality = { ...y, field: name };
   const words = points.map(
@@ -219,9 +218,8 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   const x = quantity('Turn', { domain: [1, turns], nice: false }, { format: 'd', tickMinStep: 1, tickCount: 5 });
   const y = { field: 'ms', ...quantity('Cumulative time, ms', {}, { tickCount: 4 }) };
   const isCrossing = `isValid(datum.crossing) && isValid(datum.turn) && datum.turn <= ${turns}`;
-  const findings = byArm
-    .slice(0, NAMED_ARMS)
-    .map((ofArm) => `${ofArm[0].arm} ${ofArm.map(crossingWords).join(' and ')}`);
+  const named = byArm.slice(0, NAMED_ARMS);
+  const findings = named.map((ofArm) => `${ofArm[0].arm} ${ofArm.map(crossingWords).join(' and ')}`);
   const words = breakEven.map(
     (one) =>
       `${one.arm} against ${one.against}: ${breakEvenText(one)}, a first turn takes ${formatNumber(one.missMs, 1)} ms against ` +
@@ -260,6 +258,9 @@ const phases: readonly { name: string; colour: string; ms: (means: PhaseMeans) =
   },
 ];
 
+const findCondition = (conditions: readonly ConditionResults[], arm: string, condition: number) =>
+  conditions.find((one) => one.arm === arm && one.condition === condition);
+
 /** Memory tokens under a condition, read from the first arm, since all arms have the same memories. */
 function tokensLabel(conditions: readonly ConditionResults[], condition: number): string {
   return formatNumber(conditions.find((one) => one.condition === condition)!.memories.tokens, 0);
@@ -273,7 +274,7 @@ function phasesFinding({ arms }: RunResults, conditions: readonly ConditionResul
   const steps = conditions.map(({ condition }) => condition);
   const [first, last] = [Math.min(...steps), Math.max(...steps)];
   const clauses = named.flatMap((arm) => {
-    const [from, to] = [first, last].map((step) => conditions.find((one) => one.arm === arm && one.condition === step));
+    const [from, to] = [first, last].map((step) => findCondition(conditions, arm, step));
     if (from === undefined || to === undefined) return [];
     const measured = ({ phasesMs, metrics: { ttftMs } }: ConditionResults) => ({
       mean: phasesMs.firstToken,
@@ -289,7 +290,7 @@ function phasesFinding({ arms }: RunResults, conditions: readonly ConditionResul
 /** Figure F2: time to first token by memory tokens, stacked by phase; undefined without conditions. */
 export function phasesFigure(results: RunResults): Figure | undefined {
   const conditions = results.conditions.filter(
-    ({ arm, place, n }) => place === null && n > 0 && isContender(results, arm),
+    (one) => one.place === null && one.n > 0 && isContender(results, one.arm),
   );
   const arms = distinct(conditions.map(({ arm }) => arm));
   const used = phases.filter(({ ms }) => conditions.some(({ phasesMs }) => ms(phasesMs) > 0));
@@ -308,12 +309,10 @@ export function phasesFigure(results: RunResults): Figure | undefined {
     }));
   });
   if (data.length === 0) return undefined;
-  const steps = [...new Set(conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
+  const steps = distinct(conditions.map(({ condition }) => condition)).sort((a, b) => a - b);
   const [first, last] = [steps[0]!, steps.at(-1)!];
-  const time = (arm: string, condition: number) => {
-    const found = conditions.find((one) => one.arm === arm && one.condition === condition);
-    return formatNumber(found?.phasesMs.firstToken ?? NaN, 1);
-  };
+  const time = (arm: string, condition: number) =>
+    formatNumber(findCondition(conditions, arm, condition)?.phasesMs.firstToken ?? NaN, 1);
   const colours = Object.fromEntries(used.map(({ name, colour }) => [name, colour]));
   const words = arms.map((arm) => `${arm} from ${time(arm, first)} to ${time(arm, last)} ms`);
   return {
