@@ -8,7 +8,9 @@ import { hubPrefix } from '../models/hub/hub-reference.ts';
 import { importModel } from '../models/import/import-model.ts';
 import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-file-cache.ts';
 import { defaultPrompt, type ModelEntry, modelRegistry, shippedPath } from '../models/model-registry.ts';
-import { promptFormText, megabytes, modelsTable } from '../report/list-command-tables.ts';
+import { listTable, promptFormText } from '../report/list-command-tables.ts';
+import { groupedNumber } from '../render/format-number.ts';
+import type { Table } from '../render/table.ts';
 import { withInterrupt } from './with-interrupt.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printResult, printResultTables } from './output.ts';
@@ -89,6 +91,32 @@ async function withFileFacts(row: ModelRow, engines: EngineOpener): Promise<Mode
   if (inspection instanceof BenchError) return row;
   const { model, weights = [] } = inspection;
   return { ...row, parameters: model.parameters, windowTokens: model.trainContextTokens, weights };
+}
+
+const inCache = { ships: 'ships', whole: 'yes', 'in part': 'in part', absent: 'no' } as const;
+
+/** A size for readers: `98.4 MB`. */
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function modelsTable(models: readonly ModelRow[]): Table {
+  return listTable({ id: 'models', caption: 'Models', notes: [] }, models, {
+    kind: ({ kind }) => (kind === 'embedder' ? 'embedder' : 'language model'),
+    size: ({ bytes }) => megabytes(bytes),
+    licence: ({ licence }) => licence,
+    'in the cache': ({ kept }) => inCache[kept],
+    parameters: ({ parameters }) => parameters && `${(parameters / 1e6).toFixed(1)} M`,
+    window: ({ windowTokens }) => (windowTokens === null ? null : groupedNumber(windowTokens)),
+    weights: ({ weights }) => sharesText(weights ?? []) || null,
+    measured: ({ measured }) => measured,
+    embedder: ({ embedder }) => embedder,
+    prompt: ({ asked }) => asked && promptFormText(asked),
+  });
+}
+
+/** `Q4_K 68 %, Q6_K 32 %`, without shares that round to 0 %. */
+function sharesText(weights: NonNullable<ModelRow['weights']>): string {
+  const shown = weights.map(({ type, share }) => ({ type, percent: Math.round(100 * share) }));
+  return shown.flatMap(({ type, percent }) => (percent === 0 ? [] : `${type} ${percent} %`)).join(', ');
 }
 
 async function fetchModels(names: readonly string[], { json }: JsonFlag): Promise<void> {

@@ -1,3 +1,4 @@
+import { batches } from '../base/batches.ts';
 import { printable } from './escape-control-characters.ts';
 import { type Block, cellTexts, type Table } from './table.ts';
 
@@ -40,12 +41,8 @@ const beyondLatin = /[^\p{ASCII}\p{Script=Latin}\u00a0-\u00ff‘’“”]/u;
 const LINES_PER_FLOAT = 40;
 const LINES_BESIDE_ROWS = 4;
 
-function floats({ blocks, rows }: Table): Block[][] {
-  const each = Math.max(1, Math.floor(LINES_PER_FLOAT / (rows.length + LINES_BESIDE_ROWS)));
-  return Array.from({ length: Math.ceil(blocks.length / each) }, (_, index) =>
-    blocks.slice(index * each, (index + 1) * each),
-  );
-}
+const floats = ({ blocks, rows }: Table): Block[][] =>
+  batches(blocks, Math.max(1, Math.floor(LINES_PER_FLOAT / (rows.length + LINES_BESIDE_ROWS))));
 
 const alignments = { text: 'l', sentence: 'p{0.6\\linewidth}', number: 'r', interval: 'r' } as const;
 

@@ -1,12 +1,13 @@
-/** Tables of the commands that list data sets, models and metrics. */
+/** Tables of the commands that list data sets and metrics, and the words for how a model is prompted. */
 import type { PublicDatasetEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
-import { groupedNumber } from '../render/format-number.ts';
+import type { PromptDefaults } from '../models/model-registry.ts';
 import { numberCell, itemRows, type Table, textCell } from '../render/table.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 
 const SHOWN_HASH = 12;
 
-function listTable<Entry extends { readonly name: string }>(
+/** A table of entries by name, with a column for each heading. */
+export function listTable<Entry extends { readonly name: string }>(
   { id, caption, notes }: Pick<Table, 'id' | 'caption' | 'notes'>,
   entries: readonly Entry[],
   columns: Readonly<Record<string, (entry: Entry) => string | number | null>>,
@@ -60,48 +61,8 @@ export function metricsTable(metrics: readonly MetricDeclaration[]): Table {
   });
 }
 
-export interface ShownModel {
-  readonly name: string;
-  readonly kind: 'language-model' | 'embedder';
-  readonly bytes: number;
-  readonly licence: string | null;
-  readonly kept: 'ships' | 'whole' | 'in part' | 'absent';
-  readonly asked: { readonly template: string; readonly answerPrefix: string } | null;
-  readonly embedder: string | null;
-  readonly measured: string | null;
-  readonly parameters: number | null;
-  readonly windowTokens: number | null;
-  readonly weights: readonly { readonly type: string; readonly share: number }[] | null;
-}
-
-const inCache = { ships: 'ships', whole: 'yes', 'in part': 'in part', absent: 'no' } as const;
-
-/** A size for readers: `98.4 MB`. */
-export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
-
-export function modelsTable(models: readonly ShownModel[]): Table {
-  return listTable({ id: 'models', caption: 'Models', notes: [] }, models, {
-    kind: ({ kind }) => (kind === 'embedder' ? 'embedder' : 'language model'),
-    size: ({ bytes }) => megabytes(bytes),
-    licence: ({ licence }) => licence,
-    'in the cache': ({ kept }) => inCache[kept],
-    parameters: ({ parameters }) => parameters && `${(parameters / 1e6).toFixed(1)} M`,
-    window: ({ windowTokens }) => (windowTokens === null ? null : groupedNumber(windowTokens)),
-    weights: ({ weights }) => sharesText(weights ?? []) || null,
-    measured: ({ measured }) => measured,
-    embedder: ({ embedder }) => embedder,
-    prompt: ({ asked }) => asked && promptFormText(asked),
-  });
-}
-
-/** `Q4_K 68 %, Q6_K 32 %`, without shares that round to 0 %. */
-function sharesText(weights: NonNullable<ShownModel['weights']>): string {
-  const shown = weights.map(({ type, share }) => ({ type, percent: Math.round(100 * share) }));
-  return shown.flatMap(({ type, percent }) => (percent === 0 ? [] : `${type} ${percent} %`)).join(', ');
-}
-
 /** `chat template, answer begins "According to your notes,"` */
-export function promptFormText({ template, answerPrefix }: NonNullable<ShownModel['asked']>): string {
+export function promptFormText({ template, answerPrefix }: PromptDefaults): string {
   const form = template === 'chat' ? 'chat template' : 'plain form';
   if (answerPrefix === 'none') return form;
   return `${form}, answer begins ${answerPrefix === 'item' ? "with the item's own words" : `"${answerPrefix}"`}`;

@@ -71,9 +71,8 @@ export function ownMetrics(run: Run): MetricDisplay[] {
 
 /** Finds a built-in metric or one of the calling program by name; undefined if the run does not have it. */
 export function findMetric(run: Run, name: string): MetricDisplay | undefined {
-  const declared = [...builtInMetrics, ...untestedMetrics, ...(run.metrics ?? [])].find(
-    (metric) => metric.name === name,
-  );
+  const all = [...builtInMetrics, ...untestedMetrics, ...(run.metrics ?? [])];
+  const declared = all.find((metric) => metric.name === name);
   return declared === undefined ? undefined : metricDisplay(declared, run);
 }
 

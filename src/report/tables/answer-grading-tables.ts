@@ -1,38 +1,28 @@
 /** Tables that grade answers: 1b (wrong answers by class, evidence funnel), and the verdicts of a judge. */
-import type { FunnelStage, WrongClass } from '../../store/records/turn-record.ts';
+import { type FunnelStage, funnelStages, wrongClasses } from '../../store/records/turn-record.ts';
 import type { ArmResults, RunResults, VerdictAgreement } from '../../store/records/run-results.ts';
 import { countColumn, numberCell, numberColumn, partColumns, type Table, titled } from '../../render/table.ts';
 import { metricsNamed, qualityCell } from '../metric-display.ts';
 import { armTable, runTable } from './table-parts.ts';
 
-const wrongClasses: readonly (readonly [WrongClass, heading: string])[] = [
-  ['wrong-abstention', 'abstained'],
-  ['superseded', 'superseded'],
-  ['confused', 'confused'],
-  ['near-copy', 'near copy'],
-  ['fabricated', 'fabricated'],
-  ['off-topic', 'off topic'],
-];
-
-const stages: readonly (readonly [FunnelStage, heading: string])[] = [
-  ['stored', 'stored'],
-  ['retrieved', 'retrieved'],
-  ['kept', 'in the prompt'],
-  ['sequence', 'in the sequence'],
-  ['answered', 'answered'],
-];
+/** Headings of stages whose names do not say enough. */
+const stageHeadings: Readonly<Partial<Record<FunnelStage, string>>> = {
+  kept: 'in the prompt',
+  sequence: 'in the sequence',
+};
 
 export function wrongAnswersTable(results: RunResults): Table {
   const { run } = results;
   const { withoutEvidence } = run.dataset;
   const repeats = Number(run.settings['repeats'] ?? 1);
-  const wrongColumns = wrongClasses.map(([key, heading]) =>
-    numberColumn(key, heading, ({ wrong }: ArmResults) => qualityCell(run, numberCell(wrong?.[key], 0))),
-  );
-  const funnelColumns = stages.map(([key, heading]) =>
-    numberColumn(key, heading, ({ funnel }: ArmResults) => {
-      const count = numberCell(funnel[key], 0);
-      return key === 'answered' ? qualityCell(run, count) : count;
+  const wrongColumns = wrongClasses.map((key) => {
+    const heading = key === 'wrong-abstention' ? 'abstained' : key.replace('-', ' ');
+    return numberColumn(key, heading, ({ wrong }: ArmResults) => qualityCell(run, numberCell(wrong?.[key], 0)));
+  });
+  const funnelColumns = funnelStages.map((stage) =>
+    numberColumn(stage, stageHeadings[stage] ?? stage, ({ funnel }: ArmResults) => {
+      const count = numberCell(funnel[stage], 0);
+      return stage === 'answered' ? qualityCell(run, count) : count;
     }),
   );
   return armTable(results, {

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/run-results.ts';
 import { type Difference, formatProbability, ratioDigits, ratioOf } from '../../render/format-number.ts';
 import { type Cell, countColumn, estimateCell, intervalColumn, type ItemColumn, numberColumn, type Table, textCell, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
@@ -29,15 +30,12 @@ export const countColumns: readonly ItemColumn<Pick<Comparison, 'n' | 'users' | 
 ).map((key) => countColumn(key, key, (compared) => compared[key]));
 
 /** The columns of p values; for quality, also the test that a loss stays within the margin. */
-export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p' | 'pAdjusted' | 'pKept'>>[] {
-  return [
+export const testColumns = (isQuality: boolean): ItemColumn<Pick<Comparison, 'p' | 'pAdjusted' | 'pKept'>>[] =>
+  present([
     numberColumn('p', 'p', ({ p }) => probabilityCell(p)),
     numberColumn('pAdjusted', 'p (Holm)', ({ pAdjusted }) => probabilityCell(pAdjusted)),
-    ...(isQuality
-      ? [numberColumn('pKept', 'p (kept)', ({ pKept }: Pick<Comparison, 'pKept'>) => probabilityCell(pKept))]
-      : []),
-  ];
-}
+    isQuality && numberColumn('pKept', 'p (kept)', ({ pKept }) => probabilityCell(pKept)),
+  ]);
 
 function qualityParts({ run }: RunResults, quality: MetricDisplay, compared: readonly Comparison[]) {
   const { differenceHeading, scale, digits } = quality;
