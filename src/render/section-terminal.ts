@@ -1,6 +1,6 @@
 import { cutRemark, cutText } from './cut-text.ts';
 import { printable } from './escape-control-characters.ts';
-import { type BarPart, type Content, phrases, plainText, type Section, type SectionBlock, type SectionColumn, type SectionSegment, type SectionTable, type Share, stepMarks } from './section.ts'; // prettier-ignore
+import { type BarPart, type Content, phrases, plainText, type Section, type SectionBlock, type SectionSegment, type SectionTable, type Share, stepMarks } from './section.ts'; // prettier-ignore
 import { coloured, hangingText, padText, type Terminal, textWidth, wrapText } from './terminal-text.ts';
 
 /** Longer texts are cut, since they would fill the terminal. */
@@ -125,8 +125,16 @@ function tableLines({ rowHeading, columns, rows }: SectionTable, width: number):
   const isBelow = free - GAP < MIN_WRAPPED;
   const bars = shown.filter((index) => columns[index]!.kind === 'bar').length;
   const barWidth = Math.min(MAX_BAR, MIN_BAR + Math.floor(free / Math.max(1, bars)));
-  const cellText = (column: number, text: string, bar?: readonly BarPart[]): string =>
-    cell(columns[column]!, text, natural[column]! - GAP, { width: barWidth, parts: bar });
+  // In a column of bars, a number precedes each bar, and the heading takes the width of both.
+  const cellText = (column: number, text: string, bar?: readonly BarPart[]): string => {
+    const { kind } = columns[column]!;
+    const own = natural[column]! - GAP;
+    if (kind === 'number') return text.padStart(own);
+    if (kind === 'text') return padText(text, own);
+    const whole = own - MIN_BAR + barWidth;
+    if (bar === undefined) return padText(shortened(text, whole), whole);
+    return padText(`${text.padStart(own - 1 - MIN_BAR)} ${barText(bar, barWidth)}`, whole);
+  };
 
   const headings = shown.map((index) => cellText(index, columns[index]!.heading));
   const head = [padText(shortened(rowHeading, first), first), ...headings].join(' '.repeat(GAP)).trimEnd();
@@ -139,19 +147,4 @@ function tableLines({ rowHeading, columns, rows }: SectionTable, width: number):
     return hangingText(line + ' '.repeat(GAP), long, width);
   });
   return rows.length === 0 ? [] : [head, ...body];
-}
-
-/** A cell. In a column of bars, a number precedes each bar, and the heading takes the width of both. */
-function cell(
-  { kind }: SectionColumn,
-  text: string,
-  width: number,
-  bar: { readonly width: number; readonly parts: readonly BarPart[] | undefined },
-): string {
-  const numberWidth = width - 1 - MIN_BAR;
-  if (kind === 'number') return text.padStart(width);
-  if (kind === 'text') return padText(text, width);
-  const whole = numberWidth + 1 + bar.width;
-  if (bar.parts === undefined) return padText(shortened(text, whole), whole);
-  return padText(`${text.padStart(numberWidth)} ${barText(bar.parts, bar.width)}`, whole);
 }

@@ -14,10 +14,8 @@ const MOVING: readonly LengthStep[] = ['read', 'verify', 'convert', 'join', 'imp
 
 export function lengthTable(results: RunResults, measuredLayers: readonly LengthMeasurement[]): Table {
   const measured = atFullLayers(measuredLayers);
-  const stepMs = ({ repeats }: LengthMeasurement, step: LengthStep): number | null => {
-    const { p50 } = quantiles(repeats.map(({ steps }) => steps[step]));
-    return p50 === 0 ? null : p50;
-  };
+  const stepMs = ({ repeats }: LengthMeasurement, step: LengthStep): number | null =>
+    quantiles(repeats.map(({ steps }) => steps[step])).p50 || null;
   const textMs = (tokens: number): number | undefined => {
     const text = measured.find((row) => row.way === 'text' && row.tokens === tokens);
     return text && quantiles(totals(text)).p50;
@@ -76,15 +74,12 @@ function layersNote([first]: readonly LengthMeasurement[]): string[] {
   ];
 }
 
-/** A break-even length in words. */
-function lengthText(tokens: number | null, measured: readonly LengthMeasurement[]): string {
-  const lengths = measured.map((row) => row.tokens);
-  if (tokens === null) return `not up to ${groupedNumber(Math.max(...lengths))}`;
-  return tokens === 0 ? `≤ ${groupedNumber(Math.min(...lengths))}` : groupedNumber(tokens);
-}
-
 export function lengthBreakEvenTable(results: RunResults, measured: readonly LengthMeasurement[]): Table | undefined {
-  const text = (tokens: number | null) => lengthText(tokens, measured);
+  const lengths = measured.map(({ tokens }) => tokens);
+  const text = (tokens: number | null): string => {
+    if (tokens === null) return `not up to ${groupedNumber(Math.max(...lengths))}`;
+    return tokens === 0 ? `≤ ${groupedNumber(Math.min(...lengths))}` : groupedNumber(tokens);
+  };
   const rows = lengthBreakEvens(measured);
   if (rows.length === 0) return undefined;
   return runTable(results, rows, ({ way }) => wayName(way), {

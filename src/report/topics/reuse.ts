@@ -201,12 +201,10 @@ const mapRooms: Readonly<Record<MapCell['room'], string>> = {
   disk: 'A tenth fits, a disk holds the rest',
 };
 
-/** Simulated traffic of one length and degree of reuse: the cells of all arms and capacities. */
-export interface MapTraffic extends Pick<MapCell, 'memoryTokens' | 'memories' | 'repeated'> {
-  readonly cells: readonly MapCell[];
-}
+type MapTraffic = ReturnType<typeof mapTraffic>[number];
 
-function mapTraffic(map: ReuseMeasurement['map']): MapTraffic[] {
+/** Simulated traffic by length and degree of reuse: the cells of all arms and capacities. */
+function mapTraffic(map: ReuseMeasurement['map']) {
   const groups = Map.groupBy(map, ({ memoryTokens, memories }) => `${memoryTokens} ${memories}`);
   return [...groups.values()].map((cells) => {
     const { memoryTokens, memories, repeated } = cells[0]!;

@@ -139,9 +139,7 @@ export function storageFigure(results: RunResults): Figure | undefined {
   const values = Array.from({ length: 7 }, (_, power) => 10 ** power);
   const words = data
     .filter(({ memoryTokens }) => memoryTokens === largest)
-    .map(({ keptAs, tier, bytesPerToken }) => {
-      return `${keptAs}${tier === 'text' ? '' : ` on ${tier}`} ${formatNumber(bytesPerToken, 1)}`;
-    });
+    .map((row) => `${row.keptAs}${row.tier === 'text' ? '' : ` on ${row.tier}`} ${formatNumber(row.bytesPerToken, 1)}`);
   return {
     id: 'storage',
     title: `Figure 8. ${storageFinding(storage, largest)}`,
@@ -197,7 +195,8 @@ function leakRows(matrix: LeakMatrix): FigureRow[] {
   return found.length > 0 ? found : [{ panel: heading(matrix), asker: 1, owner: 1, secret: GRID, answers: 0 }];
 }
 
-function leakFinding(leaks: readonly LeakMatrix[], leaking: readonly LeakMatrix[]): string {
+function leakFinding(leaks: readonly LeakMatrix[]): string {
+  const leaking = leaks.filter((matrix) => countLeaks(matrix) > 0);
   if (leaking.length > 0) {
     const counts = leaking.map((matrix) => `${matrix.arm} (${countLeaks(matrix)} answers)`);
     return `${listed(counts)} told users another's secret`;
@@ -216,7 +215,6 @@ export function leakFigure(results: RunResults): Figure | undefined {
   const values = users <= MAX_TICKS ? few : [1, ...[1, 2, 3, 4].map((part) => Math.round((part * users) / 4))];
   const axis = { grid: true, values, format: 'd' };
   const scale = { domain: [0.5, users + 0.5], nice: false, zero: false };
-  const leaking = leaks.filter((matrix) => countLeaks(matrix) > 0);
   const words = leaks.map((matrix) => {
     const heard = matrix.said.filter((row, asker) => row[asker]! > 0).length;
     const bound = `upper 95 % bound ${formatNumber(matrix.upperBound * 100, 1)} % of the answers`;
@@ -224,7 +222,7 @@ export function leakFigure(results: RunResults): Figure | undefined {
   });
   return {
     id: 'leaks',
-    title: `Figure 9. ${leakFinding(leaks, leaking)}`,
+    title: `Figure 9. ${leakFinding(leaks)}`,
     key: 'A filled cell: the user was told the secret of the owner.',
     description: `Users who asked against owners of the secret; only the diagonal may be filled. ${words.join('; ')}.`,
     data,
