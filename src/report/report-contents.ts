@@ -1,24 +1,24 @@
 /** What the report of a run shows: its tables and its figures, by suite. */
 import { BenchError } from '../base/bench-error.ts';
-import type { CheckResult, RunResults } from '../store/records/run-results.ts';
-import { sentenceColumn, type Table, textColumn } from '../render/table.ts';
-import { namesItsMetric, plansContrast } from './metric-display.ts';
-import { breakdownTable, byRetrievalTable, categoryFigure, categoryTable, contrastTable } from './topics/categories.ts';
-import { comparisonsTables } from './tables/arm-comparisons-tables.ts';
-import { coherenceFigure, coherenceTable, contextFigure, contextTable, coreferenceFigure, coreferenceTable, latencyScalingTable, multiTurnTable, recallFigure, recallScalingTable } from './topics/conditions.ts'; // prettier-ignore
-import { editTable } from './topics/edit.ts';
-import { judgeTable, wrongAnswersTable } from './tables/answer-grading-tables.ts';
-import { breakEvenFigure, frontierFigure, latencyTable, phasesFigure } from './topics/times.ts';
-import { lengthBreakEvenTable, lengthFigure, lengthTable } from './topics/length.ts';
-import { leakFigure, leakTable, servingFigure, servingTable, storageFigure, storageTable } from './topics/storage-isolation-serving.ts'; // prettier-ignore
-import { claimsTable, methodsByRankTable, methodsFigure, methodsTable } from './topics/methods.ts';
-import { ablationFigure, ablationTable, alphaFigure, alphaTable, placementTable } from './topics/ablation.ts';
-import { datasetRetrievalTable, retrievalFigure, retrievalTable } from './topics/retrieval.ts';
-import { reuseFigure, reuseMapTable, reuseTable } from './topics/reuse.ts';
-import { armResultsTable } from './tables/arm-results-table.ts';
-import { runTable } from './tables/table-parts.ts';
 import { memoize } from '../base/memoize.ts';
 import { type Figure, pictureFile, renderFigure, renderFigureData, renderSpecification } from '../render/figure.ts';
+import { sentenceColumn, type Table, textColumn } from '../render/table.ts';
+import type { CheckResult, RunResults } from '../store/records/run-results.ts';
+import { namesItsMetric, plansContrast } from './metric-display.ts';
+import { judgeTable, wrongAnswersTable } from './tables/answer-grading-tables.ts';
+import { comparisonsTables } from './tables/arm-comparisons-tables.ts';
+import { armResultsTable } from './tables/arm-results-table.ts';
+import { runTable } from './tables/table-parts.ts';
+import { ablationFigure, ablationTable, alphaFigure, alphaTable, placementTable } from './topics/ablation.ts';
+import { breakdownTable, byRetrievalTable, categoryFigure, categoryTable, contrastTable } from './topics/categories.ts';
+import { coherenceFigure, coherenceTable, contextFigure, contextTable, coreferenceFigure, coreferenceTable, latencyScalingTable, multiTurnTable, recallFigure, recallScalingTable } from './topics/conditions.ts'; // prettier-ignore
+import { editTable } from './topics/edit.ts';
+import { lengthBreakEvenTable, lengthFigure, lengthTable } from './topics/length.ts';
+import { claimsTable, methodsByRankTable, methodsFigure, methodsTable } from './topics/methods.ts';
+import { datasetRetrievalTable, retrievalFigure, retrievalTable } from './topics/retrieval.ts';
+import { reuseFigure, reuseMapTable, reuseTable } from './topics/reuse.ts';
+import { leakFigure, leakTable, servingFigure, servingTable, storageFigure, storageTable } from './topics/storage-isolation-serving.ts'; // prettier-ignore
+import { breakEvenFigure, frontierFigure, latencyTable, phasesFigure } from './topics/times.ts';
 import { titleWithProof } from './validity-caveats.ts';
 
 type Measured = NonNullable<RunResults['measured']>;

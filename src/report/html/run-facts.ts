@@ -1,4 +1,5 @@
 /** What the page says of how runs were made: environment, settings, and the commands that repeat them. */
+import { basename } from 'node:path';
 import { configOptions } from '../../config/flags-from-schema.ts';
 import { isPublicDataset } from '../../config/public-datasets.ts';
 import { shippedDatasetName } from '../../config/shipped-datasets.ts';
@@ -11,7 +12,6 @@ import type { DatasetPart } from '../../store/records/run-description.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import { groupName } from '../../store/run-names.ts';
 import { modelSize } from '../verdict-sentences.ts';
-import { basename } from 'node:path';
 
 const bytes = (value: number): string =>
   value >= 2 ** 30 ? `${formatNumber(value / 2 ** 30, 1)} GiB` : `${formatNumber(value / 2 ** 20, 0)} MiB`;

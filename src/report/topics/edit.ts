@@ -2,8 +2,8 @@
 import { estimateMean, estimateShare } from '../../eval/analysis/statistics/estimate-mean.ts';
 import { shareGain } from '../../eval/analysis/statistics/paired-quality.ts';
 import { countColumn, intervalColumn, numberColumn, type Table } from '../../render/table.ts';
-import { type EditMeasurement, editOutcomes, type EditWay, editWays } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
+import { type EditMeasurement, editOutcomes, type EditWay, editWays } from '../../store/records/suite-measurements.ts';
 import { runTable } from '../tables/table-parts.ts';
 
 type Answer = EditMeasurement['answers'][number];

@@ -1,13 +1,13 @@
 /** Time to first token by length of the memories and tier (table and figure 14), and the lengths at which tiers beat recomputation (14b). */
-import { lengthBreakEvens, totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
 import { quantiles } from '../../eval/analysis/statistics/estimate-mean.ts';
-import { countColumn, numberColumn, type Table, textColumn, titled } from '../../render/table.ts';
-import { formatNumber, groupedNumber } from '../../render/format-number.ts';
-import { atFullLayers, type LengthMeasurement, type LengthStep, lengthSteps } from '../../store/records/suite-measurements.ts'; // prettier-ignore
-import type { RunResults } from '../../store/records/run-results.ts';
-import { runTable } from '../tables/table-parts.ts';
+import { lengthBreakEvens, totals, wayName } from '../../eval/analysis/summary/length-break-even.ts';
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
+import { formatNumber, groupedNumber } from '../../render/format-number.ts';
+import { countColumn, numberColumn, type Table, textColumn, titled } from '../../render/table.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import { atFullLayers, type LengthMeasurement, type LengthStep, lengthSteps } from '../../store/records/suite-measurements.ts'; // prettier-ignore
 import { categories, distinct, facets, fieldQuantity, logarithmicTicks } from '../figures/figure-parts.ts';
+import { runTable } from '../tables/table-parts.ts';
 
 /** Steps that move all stored bytes, so that a speed makes sense. */
 const MOVING: readonly LengthStep[] = ['read', 'verify', 'convert', 'join', 'import'];

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
-import { reportFigures, shownTables } from '../report-contents.ts';
 import { formatCell } from '../../render/table.ts';
+import { reportFigures, shownTables } from '../report-contents.ts';
 import { claims, claimsTable, methodsByRankTable, methodsTable } from './methods.ts';
 
 it('the tables of suite methods are 11, 11b and 13; a run that compares no methods has none of them', () => {

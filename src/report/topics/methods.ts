@@ -1,17 +1,17 @@
 /** Methods: table and figure 11 (cost and quality), tables 11b (by rank of the evidence) and 13 (claims of papers). */
-import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
-import { countColumn, estimateCell, formatCell, intervalColumn, type ItemBlock, numberCell, numberColumn, sentenceColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
-import { baselineArm, findComparison, primaryArm } from '../find-arms-and-comparisons.ts';
-import { type MetricDisplay, metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
-import { differenceToBaseline, runTable, withArmsNotRun } from '../tables/table-parts.ts';
-import { probabilityCell, ratioCell } from '../tables/arm-comparisons-tables.ts';
-import { fidelityBlock } from '../tables/arm-results-table.ts';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type Difference, formatNumber, formatRatio } from '../../render/format-number.ts';
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
+import { type Difference, formatNumber, formatRatio } from '../../render/format-number.ts';
+import { countColumn, estimateCell, formatCell, intervalColumn, type ItemBlock, numberCell, numberColumn, sentenceColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
+import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { methodEncoding } from '../figures/arm-encoding.ts';
 import { distinct, facets, fieldQuantity, intervalLayer, MEANS, measuredScale, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import { baselineArm, findComparison, primaryArm } from '../find-arms-and-comparisons.ts';
+import { type MetricDisplay, metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
+import { probabilityCell, ratioCell } from '../tables/arm-comparisons-tables.ts';
+import { fidelityBlock } from '../tables/arm-results-table.ts';
+import { differenceToBaseline, runTable, withArmsNotRun } from '../tables/table-parts.ts';
 import { capitalised, groupDifferences, listed, lossText } from '../verdict-wording.ts';
 
 type Method = ArmResults & MethodResults;

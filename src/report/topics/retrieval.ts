@@ -1,13 +1,13 @@
 /** Retrieval strategies: tables 7 and 7b, and figure 7. */
 import { present } from '../../base/present.ts';
-import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
-import type { RunResults } from '../../store/records/run-results.ts';
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { type Difference, formatNumber } from '../../render/format-number.ts';
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts';
-import { runTable } from '../tables/table-parts.ts';
-import { probabilityCell } from '../tables/arm-comparisons-tables.ts';
-import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
 import { estimateFields, estimateText, intervalLayer, MEANS, nameAxis, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import { probabilityCell } from '../tables/arm-comparisons-tables.ts';
+import { runTable } from '../tables/table-parts.ts';
 import { containsZero, listed, sizeText } from '../verdict-wording.ts';
 
 type RowBlock = ItemBlock<RetrievalMeasurement>;

@@ -1,15 +1,15 @@
 /** Caches under traffic, played and simulated (table 16), and the map of the fastest arms by length and reuse (table 16b, figure 16). */
-import { countColumn, itemRows, numberColumn, type Table, textColumn, titled } from '../../render/table.ts';
 import { present } from '../../base/present.ts';
-import { formatNumber, groupedNumber } from '../../render/format-number.ts';
-import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
-import type { RunResults } from '../../store/records/run-results.ts';
-import { runTable } from '../tables/table-parts.ts';
-import { titleWithProof } from '../validity-caveats.ts';
 import { type Figure, HALF_PANEL_WIDTH } from '../../render/figure.ts';
+import { formatNumber, groupedNumber } from '../../render/format-number.ts';
+import { countColumn, itemRows, numberColumn, type Table, textColumn, titled } from '../../render/table.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import type { ReuseMeasurement } from '../../store/records/suite-measurements.ts';
 import { categories, distinct, facets } from '../figures/figure-parts.ts';
 import { baselineArm } from '../find-arms-and-comparisons.ts';
 import { primaryMetric } from '../metric-display.ts';
+import { runTable } from '../tables/table-parts.ts';
+import { titleWithProof } from '../validity-caveats.ts';
 import { keptShare } from './methods.ts';
 
 type PlayedArm = ReuseMeasurement['arms'][number];

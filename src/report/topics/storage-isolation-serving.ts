@@ -1,12 +1,12 @@
 /** Tables and figures 8 (storage), 9 (cross-user leakage) and 12 (serving under load). */
-import type { LeakMatrix, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/suite-measurements.ts'; // prettier-ignore
-import type { RunResults } from '../../store/records/run-results.ts';
-import { countColumn, numberCell, numberColumn, type Table, textCell, titled } from '../../render/table.ts';
-import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
-import { runTable } from '../tables/table-parts.ts';
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH } from '../../render/figure.ts';
+import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
+import { countColumn, numberCell, numberColumn, type Table, textCell, titled } from '../../render/table.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import type { LeakMatrix, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/suite-measurements.ts'; // prettier-ignore
 import { asLines, curveEncoding } from '../figures/arm-encoding.ts';
 import { categories, distinct, facets, fieldQuantity, layer, nameAxis, quantity } from '../figures/figure-parts.ts';
+import { runTable } from '../tables/table-parts.ts';
 import { listed } from '../verdict-wording.ts';
 
 export function storageTable(results: RunResults, storage: readonly StorageMeasurement[]): Table {

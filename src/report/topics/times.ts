@@ -1,15 +1,15 @@
 /** Time to first token: table 5, and figures F1 (quality against time), 5 (cumulative over turns) and F2 (by phase). */
 import { present } from '../../base/present.ts';
-import type { ArmResults, BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
-import { intervalColumn, type ItemBlock, numberColumn, partColumns, type Table, textCell, titled } from '../../render/table.ts'; // prettier-ignore
-import { formatNumber } from '../../render/format-number.ts';
-import { baselineArm, findComparison, joinedArm, primaryArm } from '../find-arms-and-comparisons.ts';
-import { armTable } from '../tables/table-parts.ts';
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
-import { type MetricDisplay, plansContrast, primaryMetric } from '../metric-display.ts';
-import { breakEvenText } from '../verdict-sentences.ts';
+import { formatNumber } from '../../render/format-number.ts';
+import { intervalColumn, type ItemBlock, numberColumn, partColumns, type Table, textCell, titled } from '../../render/table.ts'; // prettier-ignore
+import type { ArmResults, BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { armEncoding, isContender } from '../figures/arm-encoding.ts';
 import { categories, distinct, type EstimateFields, estimateFields, estimateText, facets, intervalLayer, layer, logarithmicTicks, MEANS, measuredScale, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import { baselineArm, findComparison, joinedArm, primaryArm } from '../find-arms-and-comparisons.ts';
+import { type MetricDisplay, plansContrast, primaryMetric } from '../metric-display.ts';
+import { armTable } from '../tables/table-parts.ts';
+import { breakEvenText } from '../verdict-sentences.ts';
 import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, ratioText } from '../verdict-wording.ts';
 
 const tablePhases = [
