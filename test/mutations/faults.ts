@@ -618,8 +618,8 @@ export const faults: readonly Fault[] = [
     },
     {
       name: 'the bounds of a loss are exchanged',
-      find: 'value < 0 ? [-value, -to, -from] : parts',
-      replace: 'value < 0 ? [-value, -from, -to] : parts',
+      find: 'delta < 0 ? { delta: -delta, low: -high, high: -low }',
+      replace: 'delta < 0 ? { delta: -delta, low: -low, high: -high }',
       run: false,
       tests: REPORTS,
     },
