@@ -5,11 +5,10 @@ import { openDatabase } from '../../src/store/database.ts';
 import type { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
 import { presetModels } from '../../src/models/default-models.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { CheckInput } from '../../src/eval/analysis/checks/check.ts';
+import type { CheckInput, Finding } from '../../src/eval/analysis/checks/check.ts';
 import { isolation } from '../../src/eval/analysis/checks/isolation.ts';
 import { probeIsolation, type ProbeOptions } from '../../src/eval/run/prove/isolation-probe.ts';
 import type { KvStore } from '../../src/kv/kv-disk-store.ts';
-import type { CheckResult } from '../../src/store/records/run-results.ts';
 import {
   MemoryRouter,
   type MemoryRouterOptions,
@@ -81,7 +80,7 @@ export interface ProbedParts extends ProbeOptions {
 }
 
 /** Opens a model around the tests of a file. @returns probes, and gives what the check makes of it */
-export function openedProbe(): (name: string, parts: ProbedParts) => Promise<CheckResult> {
+export function openedProbe(): (name: string, parts: ProbedParts) => Promise<Finding> {
   let engine: Engine;
   const folder = temporaryFolder();
   beforeAll(async () => {

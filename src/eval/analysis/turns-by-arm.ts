@@ -1,5 +1,5 @@
 import { memoize } from '../../base/memoize.ts';
-import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
+import type { AnsweredResult, FailedTurn, TurnResult } from '../../store/records/turn-record.ts';
 
 /** Answered turns, in the order of the plan. */
 export type Turns = readonly AnsweredResult[];
@@ -7,6 +7,14 @@ export type Turns = readonly AnsweredResult[];
 export interface RunTurns {
   readonly answered: Turns;
   readonly failed: readonly FailedTurn[];
+}
+
+/** @param turns of a run, in the order of the plan */
+export function byState(turns: readonly TurnResult[]): RunTurns {
+  return {
+    answered: turns.filter((turn) => turn.state === 'answered'),
+    failed: turns.filter((turn) => turn.state === 'failed'),
+  };
 }
 
 /** Memoized, since most tables read the whole run arm by arm. */

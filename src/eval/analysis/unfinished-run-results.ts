@@ -6,6 +6,7 @@ import type { TurnResult } from '../../store/records/turn-record.ts';
 import { analyseRun } from './analyse-run.ts';
 import { undecided } from './checks/check.ts';
 import { plannedSample, plannedTurns } from './planned-sample.ts';
+import { byState } from './turns-by-arm.ts';
 
 export type UnfinishedRun = RunRecord & {
   readonly status: Exclude<RunRecord['status'], 'finished'>;
@@ -33,20 +34,17 @@ export function unfinishedResults(
   const progress = { users: complete.size, ofUsers: run.dataset.users, turns: turns.length, ofTurns };
   if (complete.size === 0) return { progress, results: null };
   const some = turns.filter(({ userId }) => complete.has(userId));
-  const results = analyseRun(run, {
-    answered: some.filter((turn) => turn.state === 'answered'),
-    failed: some.filter((turn) => turn.state === 'failed'),
-  });
+  const results = analyseRun(run, byState(some));
   return {
     progress,
     results: {
       ...results,
       run: { ...results.run, progress },
       comparisons: results.comparisons.map(withoutVerdict),
-      ...(results.contrast === undefined ? {} : { contrast: untestedContrast(results.contrast) }),
-      ...(results.methods === undefined ? {} : { methods: results.methods.map(withoutTest) }),
+      ...(results.contrast && { contrast: untestedContrast(results.contrast) }),
+      ...(results.methods && { methods: results.methods.map(withoutTest) }),
       checks: results.checks.map((result) =>
-        NEED_ALL_TURNS.includes(result.check) ? undecided(result.check, 'the run is unfinished') : result,
+        NEED_ALL_TURNS.includes(result.check) ? { check: result.check, ...undecided('the run is unfinished') } : result,
       ),
     },
   };

@@ -2,7 +2,7 @@ import type { ArmSettings, ArmTraits } from '../../../store/records/arm-traits.t
 import { parityBound } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
-import { type Check, decided, undecided } from './check.ts';
+import { type Check, fail, pass, undecided } from './check.ts';
 
 /** An arm, and an arm that it must differ from on at least one item if the data allow it. */
 interface Variation {
@@ -17,7 +17,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
   const turns = new Map(arms.map(({ name }) => [name, turnsOfArm(answered, name)]));
   const baseline = arms.find(({ comparison }) => comparison === 'baseline');
   if (baseline === undefined || turns.get(baseline.name)!.length === 0) {
-    return undecided('effect', 'the baseline, which the others are compared with, did not run');
+    return undecided('the baseline, which the others are compared with, did not run');
   }
   const floor = parityBound(probes.parity);
   const compared = arms.filter((arm) => arm !== baseline && arm.control !== 'twin');
@@ -30,7 +30,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
       ...rivals.map((rival) => ({ arm, nearest: rival, canDiffer: true })),
     ];
   });
-  if (variations.length === 0) return undecided('effect', 'no arm ran that could be compared with the baseline');
+  if (variations.length === 0) return undecided('no arm ran that could be compared with the baseline');
   const differs = ({ arm, nearest }: Variation): boolean => {
     const counterpart = counterpartIn(turns.get(nearest.name)!);
     const makingDiffers = arm.base === nearest.base && !makesAlike(arm, nearest);
@@ -44,13 +44,11 @@ export const effect: Check = ({ arms, answered, probes }) => {
     some.map(({ arm, nearest }) => `${arm.name} (against ${nearest.name})`).join(', ');
   const testable = variations.filter((variation) => variation.canDiffer);
   const dead = testable.filter((variation) => !differs(variation));
-  if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${list(dead)}`);
+  if (dead.length > 0) return fail(`no outcome is changed by ${list(dead)}`);
   const untestable = variations.filter((variation) => !variation.canDiffer);
   const evidence = `${testable.length} arms and settings change an outcome`;
-  if (untestable.length === 0) {
-    return decided('effect', true, evidence, `1 arm or setting of ${testable.length} that changes nothing`);
-  }
-  return undecided('effect', `these data do not test ${list(untestable)}; ${evidence}`);
+  if (untestable.length === 0) return pass(evidence, `1 arm or setting of ${testable.length} that changes nothing`);
+  return undecided(`these data do not test ${list(untestable)}; ${evidence}`);
 };
 
 /** True if answers differ, gold likelihoods differ by more than `floor`, or, unless `makingDiffers`, ids or counts. */

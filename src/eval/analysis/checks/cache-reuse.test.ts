@@ -23,7 +23,6 @@ const found = (evaluated: number): Changes => ({
 
 it('passes if turns evaluated what prompts and the prefix cache leave, and the counters agree', () => {
   expect(checked(found(11), books(100, 100))).toEqual({
-    check: 'reuse',
     status: 'passed',
     evidence:
       '2 turns evaluated all that they say, 2 found 64 tokens of earlier prompts, within a block; ' +

@@ -1,7 +1,7 @@
 import { auditAgrees, type PromptTokenAudit } from '../../../store/records/prompt-token-audit.ts';
 import { type AnsweredResult, evaluatesAsClaimed } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../turns-by-arm.ts';
-import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';
+import { type CheckInput, describeFaults, examples, fail, type OptionalCheck, pass, undecided } from './check.ts';
 
 /**
  * Reuse: a prompt cache in this process finds exactly the tokens that earlier prompts of its user share; each repeat
@@ -15,14 +15,14 @@ export const reuse: OptionalCheck = (input) => {
   const cached = answered.filter(({ account }) => account.found !== undefined);
   const own = inProcess(input);
   const faults = describeFaults(own.faults);
-  if (faults !== '') return decided('reuse', false, faults);
+  if (faults !== '') return fail(faults);
   if (audit === undefined && cached.length === 0) {
     if (own.shared + own.ahead === 0 && plan.repeats === 1) return null;
     const reusing = own.shared + own.ahead;
     const [repeats, compared] =
       plan.repeats === 1 ? ['', reusing] : [`; ${plan.repeats} repeats found the same KV`, answered.length];
     const evidence = `${own.shared} turns found what earlier prompts share with theirs, ${own.ahead} had work done ahead${repeats}`;
-    return decided('reuse', true, evidence, `one token in 1 of ${compared} turns`);
+    return pass(evidence, `one token in 1 of ${compared} turns`);
   }
   const plain = answered.filter(({ account }) => account.found === undefined && account.cache === 'bypass');
   const wrong = [...plain, ...cached].filter((turn) => !evaluatesAsClaimed(turn));
@@ -30,17 +30,18 @@ export const reuse: OptionalCheck = (input) => {
   if (first !== undefined) {
     const evidence = `${wrong.length} turns did not evaluate what their prompts and the prefix cache leave: ${examples(wrong)}`;
     const example = `${first.tokens.evaluated} tokens instead of ${first.account.evaluated}`;
-    return decided('reuse', false, `${evidence} (${example})`);
+    return fail(`${evidence} (${example})`);
   }
   const found = cached.reduce((sum, { account, tokens }) => sum + account.positions - tokens.evaluated, 0);
   const turns =
     `${plain.length} turns evaluated all that they say` +
     (cached.length === 0 ? '' : `, ${cached.length} found ${found} tokens of earlier prompts, within a block`);
   if (audit === undefined) {
-    return undecided('reuse', `${turns}; no server counters confirm it: the server has none, or an answer was lost`);
+    return undecided(`${turns}; no server counters confirm it: the server has none, or an answer was lost`);
   }
   const detects = `one token in 1 of ${plain.length + cached.length} turns`;
-  return decided('reuse', auditAgrees(audit), `${turns}; ${auditText(audit)}`, detects);
+  const evidence = `${turns}; ${auditText(audit)}`;
+  return auditAgrees(audit) ? pass(evidence, detects) : fail(evidence);
 };
 
 function auditText({ answers, counters }: PromptTokenAudit): string {

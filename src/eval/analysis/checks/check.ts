@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { CheckName, CheckResult } from '../../../store/records/run-results.ts';
+import type { CheckResult } from '../../../store/records/run-results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, type RunTurns, turnsOfArm } from '../turns-by-arm.ts';
@@ -18,24 +18,30 @@ export interface CheckInput extends RunTurns {
   readonly randomWeights: boolean;
 }
 
-export type Check = (input: CheckInput) => CheckResult;
+/** What a check found. Its name is the key of the check in `decide-checks.ts`. */
+export type Finding = Omit<CheckResult, 'check'>;
+
+export type Check = (input: CheckInput) => Finding;
 
 /** A check that applies to some runs only; null for the others. */
-export type OptionalCheck = (input: CheckInput) => CheckResult | null;
+export type OptionalCheck = (input: CheckInput) => Finding | null;
 
 /** @param evidence one line that a reader can verify @param detects the smallest effect that would have failed the check */
-export function decided(check: CheckName, passed: boolean, evidence: string, detects?: string): CheckResult {
-  const status = passed ? 'passed' : 'failed';
-  return { check, status, evidence, ...(passed && detects !== undefined ? { detects } : {}) };
+export function pass(evidence: string, detects: string): Finding {
+  return { status: 'passed', evidence, detects };
+}
+
+export function fail(evidence: string): Finding {
+  return { status: 'failed', evidence };
+}
+
+export function undecided(reason: string): Finding {
+  return { status: 'undecided', evidence: reason };
 }
 
 /** The smallest share of faulty cases that a random sample of `n` finds with 95 % certainty: `26.0 %`. */
 export function sampledShare(n: number): string {
   return `${(100 * (1 - 0.05 ** (1 / n))).toFixed(1)} %`;
-}
-
-export function undecided(check: CheckName, reason: string): CheckResult {
-  return { check, status: 'undecided', evidence: reason };
 }
 
 /** Up to three turns for a line of evidence, of different arms if possible. */

@@ -3,7 +3,7 @@ import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { mean } from '../statistics/observations.ts';
 import { quantiles } from '../statistics/estimate-mean.ts';
-import { type Check, type CheckInput, decided, undecided } from './check.ts';
+import { type Check, type CheckInput, fail, pass, undecided } from './check.ts';
 
 /** Limit of a system's own time, ms: a base, more for joining blocks, and more for each token and memory. */
 const OWN_MS = 2;
@@ -40,20 +40,20 @@ export const clock: Check = ({ arms, answered, probes }) => {
     const own = turns.filter(({ observed }) => observed.ownMs !== undefined);
     return own.length === 0 ? [] : [{ arm, turns, own }];
   });
-  if (timed.length === 0) return undecided('clock', 'no turn was timed by the runner');
+  if (timed.length === 0) return undecided('no turn was timed by the runner');
   const times = `own time, median: ${timed.map(({ arm, own }) => `${arm.name} ${median(own, ownMs).toFixed(2)} ms`).join(', ')}`;
   const outside = Object.entries(probes.refusedCalls ?? {}).filter(([, calls]) => calls > 0);
   if (outside.length > 0) {
     const refused = outside.map(([arm, calls]) => `${arm} (${calls} calls)`).join(', ');
-    return decided('clock', false, `work outside of turns was refused: ${refused}; ${times}`);
+    return fail(`work outside of turns was refused: ${refused}; ${times}`);
   }
   const missing = timed.flatMap(({ arm, turns }) => missingTimes(arm, turns));
-  if (missing.length > 0) return decided('clock', false, `${missing.join('; ')}; ${times}`);
+  if (missing.length > 0) return fail(`${missing.join('; ')}; ${times}`);
   const limits = timed.flatMap(({ arm, turns, own }) => [ownTime(arm, own), ...stopwatchLimits(arm, turns)]);
   const exceeded = limits.filter(({ turns, reading, limit }) => turns.length > 0 && median(turns, reading) > limit);
   if (exceeded.length > 0) return judge(exceeded, times, probes);
   const most = Math.max(...timed.map(({ arm, own }) => ownTime(arm, own).limit));
-  return decided('clock', true, times, `a median of ${most.toFixed(1)} ms spent outside of calls`);
+  return pass(times, `a median of ${most.toFixed(1)} ms spent outside of calls`);
 };
 
 type Reading = (turn: AnsweredResult) => number;
@@ -73,12 +73,12 @@ function judge(exceeded: readonly TimeLimit[], times: string, { load }: CheckInp
   const certain = exceeded.some(
     ({ turns, reading, limit }) => turns.length >= FEWEST_TURNS && lowest(turns, reading) > limit,
   );
-  if (certain) return decided('clock', false, `${problems}; ${times}`);
+  if (certain) return fail(`${problems}; ${times}`);
   const least = Math.min(...exceeded.map(({ turns }) => turns.length));
-  if (least < MIN_TURNS) return undecided('clock', `${problems}, in ${least} turns, ${MIN_TURNS} needed; ${times}`);
+  if (least < MIN_TURNS) return undecided(`${problems}, in ${least} turns, ${MIN_TURNS} needed; ${times}`);
   return average > BUSY * cores
-    ? undecided('clock', `${problems}, on a busy machine (load ${average.toFixed(1)} on ${cores} cores); ${times}`)
-    : decided('clock', false, `${problems}; ${times}`);
+    ? undecided(`${problems}, on a busy machine (load ${average.toFixed(1)} on ${cores} cores); ${times}`)
+    : fail(`${problems}; ${times}`);
 }
 
 const ownMs: Reading = ({ observed }) => observed.ownMs ?? 0;

@@ -1,5 +1,5 @@
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
-import { decided, type OptionalCheck, undecided } from './check.ts';
+import { fail, type OptionalCheck, pass, undecided } from './check.ts';
 
 /** The five most frequent differences with their counts; empty if there are none. */
 function listed(counts: RereadCounts['data']): string {
@@ -13,10 +13,10 @@ export const data: OptionalCheck = ({ probes: { reread } }) => {
   if (reread === undefined) return null;
   const { turns, questions, withoutFile } = reread;
   const faults = listed(reread.data);
-  if (faults !== '') return decided('data', false, `turns differ from the data file: ${faults}`);
-  if (withoutFile > 0) return undecided('data', `${withoutFile} of ${turns} turns have no data file in JSON`);
+  if (faults !== '') return fail(`turns differ from the data file: ${faults}`);
+  if (withoutFile > 0) return undecided(`${withoutFile} of ${turns} turns have no data file in JSON`);
   const evidence = `${turns} turns have the texts, golds and evidence of ${questions} questions of the file`;
-  return decided('data', true, evidence, `1 turn of ${turns}`);
+  return pass(evidence, `1 turn of ${turns}`);
 };
 
 /** Scores: scoring stored answers again by the golds of the data file gives the stored scores. Null for older runs. */
@@ -24,10 +24,9 @@ export const scores: OptionalCheck = ({ probes: { reread } }) => {
   if (reread === undefined) return null;
   const { turns, withoutFile, withoutTexts } = reread;
   const faults = listed(reread.scores);
-  if (faults !== '')
-    return decided('scores', false, `stored scores differ from those of the stored answers: ${faults}`);
-  if (withoutFile > 0) return undecided('scores', `${withoutFile} of ${turns} turns have no data file in JSON`);
-  if (withoutTexts > 0) return undecided('scores', 'the answers are stored as hashes, which cannot be scored again');
+  if (faults !== '') return fail(`stored scores differ from those of the stored answers: ${faults}`);
+  if (withoutFile > 0) return undecided(`${withoutFile} of ${turns} turns have no data file in JSON`);
+  if (withoutTexts > 0) return undecided('the answers are stored as hashes, which cannot be scored again');
   const evidence = `${turns} stored answers, scored again, have the stored scores`;
-  return decided('scores', true, evidence, `1 score of ${turns}`);
+  return pass(evidence, `1 score of ${turns}`);
 };

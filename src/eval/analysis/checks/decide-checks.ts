@@ -1,4 +1,4 @@
-import type { CheckResult } from '../../../store/records/run-results.ts';
+import { type CheckName, checkNames, type CheckResult } from '../../../store/records/run-results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { RunTurns } from '../turns-by-arm.ts';
@@ -8,12 +8,11 @@ import { storesTexts } from '../text-restrictions.ts';
 import { unknownQuality } from '../unknown-quality.ts';
 import { answers } from './generated-answers.ts';
 import { cells } from './injected-cells.ts';
-import type { Check, CheckInput, OptionalCheck } from './check.ts';
+import { type Check, type CheckInput, examples, fail, type OptionalCheck, pass } from './check.ts';
 import { clock } from './clock.ts';
 import { data, scores } from './data-and-scores.ts';
 import { effect } from './arms-have-effect.ts';
 import { embedder, retrieval } from './retrieval-and-embedder.ts';
-import { errors } from './failed-or-retried-turns.ts';
 import { isolation } from './isolation.ts';
 import { negativeControls } from './negative-controls.ts';
 import { numericalParity } from './numerical-parity.ts';
@@ -27,31 +26,44 @@ import { tokenIdentity } from './token-identity.ts';
 /** Metrics: the result of their self-test, which ran before the first turn. @see ../metrics/metrics-self-test.ts */
 const metrics: Check = ({ probes }) => probes.metrics;
 
-const checks: readonly OptionalCheck[] = [
-  tokenIdentity,
-  tokenAccounting,
+/** Errors: no turn failed, and none was tried again. Means leave failed turns out. */
+const errors: Check = ({ failed, answered }) => {
+  const total = failed.length + answered.length;
+  const again = answered.filter(({ observed }) => (observed.tries ?? 1) > 1);
+  if (again.length > 0) return fail(`${again.length} turns were tried more than once: ${examples(again)}`);
+  const [first] = failed;
+  if (first === undefined) return pass(`0 of ${total} turns failed`, `1 turn of ${total}`);
+  return fail(`${failed.length} of ${total} turns failed: ${examples(failed)}: ${first.error.message}`);
+};
+
+const checks: Readonly<Record<CheckName, OptionalCheck>> = {
+  'token identity': tokenIdentity,
+  'token accounting': tokenAccounting,
   reuse,
   cells,
-  numericalParity,
+  'numerical parity': numericalParity,
   answers,
-  sameMemories,
+  'same memories': sameMemories,
   data,
   scores,
   retrieval,
   clock,
   sample,
-  negativeControls,
+  'negative controls': negativeControls,
   isolation,
   metrics,
   embedder,
   serving,
   effect,
   errors,
-];
+};
 
 /** Decides every check that applies to this run; an undecided check says why. */
 export function decideChecks(input: CheckInput): CheckResult[] {
-  return checks.map((check) => check(input)).filter((result) => result !== null);
+  return checkNames.flatMap((check) => {
+    const finding = checks[check](input);
+    return finding === null ? [] : [{ check, ...finding }];
+  });
 }
 
 export function checkRun(run: RunRecord & { readonly probes: RunProbes }, turns: RunTurns, metrics: RunMetrics) {

@@ -1,8 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parityBound } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import type { Check, CheckInput } from './check.ts';
-import { decided, describeFaults, pairWithReference, sampledShare, turnsWhere, undecided } from './check.ts';
+import {
+  type Check,
+  type CheckInput,
+  describeFaults,
+  fail,
+  pairWithReference,
+  pass,
+  sampledShare,
+  turnsWhere,
+  undecided,
+} from './check.ts';
 
 /**
  * Answers: the scored answer is the one that the engine generated last. It begins with the likeliest token, within the
@@ -12,7 +21,7 @@ import { decided, describeFaults, pairWithReference, sampledShare, turnsWhere, u
  */
 export const answers: Check = ({ arms, answered, probes }) => {
   const observed = answered.filter((turn) => turn.observed.answer !== undefined);
-  if (observed.length === 0) return undecided('answers', 'no turn recorded the answer that its engine generated');
+  if (observed.length === 0) return undecided('no turn recorded the answer that its engine generated');
   const { bitwiseEqual } = probes.parity;
   const pairs = arms.flatMap(({ name, equivalence, reference }) =>
     equivalence === 'bitwise' && reference !== null ? pairWithReference(observed, name, reference) : [],
@@ -33,17 +42,15 @@ export const answers: Check = ({ arms, answered, probes }) => {
     'were different when they were generated again': again.filter((turn) => turn.observed.sameAgain === false),
   };
   const wrong = describeFaults(bitwiseEqual ? { ...certain, ...exact } : certain, 'answers');
-  if (wrong !== '') return decided('answers', false, wrong);
+  if (wrong !== '') return fail(wrong);
   const differing = describeFaults(exact, 'answers');
-  if (differing !== '') {
-    return undecided('answers', `${differing}; the self-test is not bitwise equal, which allows for that`);
-  }
+  if (differing !== '') return undecided(`${differing}; the self-test is not bitwise equal, which allows for that`);
   const evidence =
     `${observed.length} answers are what the engine generated, ${pairs.length} of them token by token those of the arm they` +
     ` claim to equal; ${again.length} were the same when generated again`;
   const unstable =
     again.length === 0 ? '' : `, another answer from the same KV in ${sampledShare(again.length)} of turns`;
-  return decided('answers', true, evidence, `one other token in 1 of ${observed.length} answers${unstable}`);
+  return pass(evidence, `one other token in 1 of ${observed.length} answers${unstable}`);
 };
 
 /** Turns with other limits than the baseline (without one, the first arm) on the same item. */

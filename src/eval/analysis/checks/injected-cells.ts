@@ -1,6 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type CellsSelfTest, differsFromText, type ParitySelfTest } from '../../../store/records/run-probes.ts';
-import { type Check, decided, sampledShare, undecided } from './check.ts';
+import { type Check, fail, pass, sampledShare, undecided } from './check.ts';
 
 /** The engine's key rotation may differ from plain arithmetic by this share of the largest key. */
 export const SHIFT_BOUND = 2 ** -7;
@@ -14,33 +14,33 @@ const MOST_NOISE = { firstKeys: 0.05, deeper: 0.5 };
  */
 export const cells: Check = ({ arms, answered, probes }) => {
   const injecting = arms.filter(({ injects }) => injects !== 'nothing').map(({ name }) => name);
-  if (injecting.length === 0) return undecided('cells', 'no arm injects a KV cache');
+  if (injecting.length === 0) return undecided('no arm injects a KV cache');
   const { cells: selfTest } = probes;
-  if (selfTest === undefined) return undecided('cells', 'the cells of this model were not self-tested');
-  if ('missing' in selfTest) return undecided('cells', `the engine's cells cannot be read: ${selfTest.missing}`);
+  if (selfTest === undefined) return undecided('the cells of this model were not self-tested');
+  if ('missing' in selfTest) return undecided(`the engine's cells cannot be read: ${selfTest.missing}`);
   const unsound = unsoundness(selfTest, probes.parity);
-  if (unsound !== null) return decided('cells', false, unsound);
+  if (unsound !== null) return fail(unsound);
   const compared = answered.filter(({ observed }) => observed.wrongCells !== undefined);
   const wrong = compared.filter(({ observed }) => observed.wrongCells !== null);
   if (wrong.length > 0) {
     const { arm, itemId, observed } = wrong[0]!;
     const first = `${arm} on ${itemId}: ${observed.wrongCells}`;
-    return decided('cells', false, `${wrong.length} of ${compared.length} turns have wrong cells: ${first}`);
+    return fail(`${wrong.length} of ${compared.length} turns have wrong cells: ${first}`);
   }
   const { firstKeys, deeper } = selfTest.noise;
   if (firstKeys >= MOST_NOISE.firstKeys || deeper >= MOST_NOISE.deeper) {
     const noise = `${firstKeys.toExponential(1)} of the largest key in layer 0, and by ${deeper.toExponential(1)} behind it`;
-    return undecided('cells', `a prefix evaluated in two pieces differs by ${noise}: that would hide wrong cells`);
+    return undecided(`a prefix evaluated in two pieces differs by ${noise}: that would hide wrong cells`);
   }
   const injected = new Set(answered.flatMap(({ arm, observed }) => (observed.injectableMemories > 0 ? [arm] : [])));
   const proven = new Set(compared.map(({ arm }) => arm));
   const unproven = injecting.filter((arm) => injected.has(arm) && !proven.has(arm));
-  if (unproven.length > 0) return undecided('cells', whyUnproven(arms, unproven));
-  if (compared.length === 0) return undecided('cells', 'no turn injected anything');
+  if (unproven.length > 0) return undecided(whyUnproven(arms, unproven));
+  if (compared.length === 0) return undecided('no turn injected anything');
   const evidence = `${compared.length} turns of ${injecting.join(', ')} have the cells of a fresh evaluation`;
   const fewest = Math.min(...[...Map.groupBy(compared, ({ arm }) => arm).values()].map(({ length }) => length));
   const detects = `wrong cells in ${sampledShare(fewest)} of an arm's turns, with 95 % certainty`;
-  return decided('cells', true, `${evidence} (self-test: ${selfTestText(selfTest)})`, detects);
+  return pass(`${evidence} (self-test: ${selfTestText(selfTest)})`, detects);
 };
 
 function whyUnproven(arms: readonly ArmTraits[], unproven: readonly string[]): string {

@@ -1,6 +1,6 @@
 import type { ArmIsolation } from '../../../store/records/run-probes.ts';
 import { clopperPearson } from '../statistics/intervals.ts';
-import { type Check, decided, sampledShare, undecided } from './check.ts';
+import { type Check, fail, pass, sampledShare, undecided } from './check.ts';
 
 /** If a smaller share of owners, rounded down, hears its own secret, silence towards others proves nothing. */
 const MIN_OWNERS = 0.8;
@@ -11,14 +11,14 @@ const MIN_OWNERS = 0.8;
  * ask. No user is served another user's KV cache. Undecided if no arm tells owners their own secrets.
  */
 export const isolation: Check = ({ probes, randomWeights }) => {
-  const probed = probes.isolation?.arms ?? [];
+  const { arms: probed } = probes.isolation ?? { arms: [] };
   const [first] = probed;
-  if (first === undefined) return undecided('isolation', 'no arm retrieves memories by user');
+  if (first === undefined) return undecided('no arm retrieves memories by user');
   const leaking = probed.filter((arm) => total(arm, 'leaks') > 0);
   const sharing = probed.filter(({ doubles, reopened }) => doubles.reused + (reopened?.reused ?? 0) > 0);
   const mixing = probed.filter(({ atOnce }) => (atOnce?.lost ?? 0) > 0);
   // Answers of random weights are chance; a KV cache that served another user is not.
-  if (randomWeights && sharing.length === 0) return undecided('isolation', 'random weights answer nothing');
+  if (randomWeights && sharing.length === 0) return undecided('random weights answer nothing');
   const deaf = probed.filter(({ owners }) => owners.right < Math.floor(MIN_OWNERS * owners.answers));
   const names = (arms: typeof probed): string => arms.map(({ arm }) => arm).join(', ');
   // Arms with equal token sequences answer alike, so answers of different arms are not added up for the bound.
@@ -34,11 +34,11 @@ export const isolation: Check = ({ probes, randomWeights }) => {
       ? `no KV cache of another user served ${count(first.doubles.answers)} with the same memories`
       : `KV cache of another user served by ${names(sharing)}`,
   ].join('; ');
-  if (leaking.length + mixing.length + sharing.length > 0) return decided('isolation', false, evidence);
-  if (deaf.length === probed.length) return undecided('isolation', `the model answers too few owners: ${evidence}`);
+  if (leaking.length + mixing.length + sharing.length > 0) return fail(evidence);
+  if (deaf.length === probed.length) return undecided(`the model answers too few owners: ${evidence}`);
   const fewest = Math.min(...probed.map((arm) => total(arm, 'answers')));
   const detects = `a leak in ${sampledShare(fewest)} of answers with 95 % certainty, or in 1 of ${count(first.doubles.answers)} with the same memories`;
-  return decided('isolation', !deaf.some(({ mustHear }) => mustHear), evidence, detects);
+  return deaf.some(({ mustHear }) => mustHear) ? fail(evidence) : pass(evidence, detects);
 };
 
 /** Leaks, or answers that could contain another user's secret, over the three ways of asking. */

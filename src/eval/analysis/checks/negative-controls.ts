@@ -5,7 +5,7 @@ import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { textMetric, type TextMetric } from '../metrics/text-metrics-by-name.ts';
 import { estimateShare } from '../statistics/estimate-mean.ts';
 import { type Observation, perItem } from '../statistics/observations.ts';
-import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
+import { type Check, describeFaults, fail, pairWithReference, pass, turnsWhere, undecided } from './check.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { spacedForm } from '../../../data/normalise-text.ts';
 
@@ -40,13 +40,11 @@ function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string 
  */
 export const negativeControls: Check = ({ arms, answered, metrics, seed, textsStored, randomWeights }) => {
   const forbidden = forbiddenMemories(arms, answered);
-  if (forbidden !== '') return decided('negative controls', false, forbidden);
-  if (randomWeights) return undecided('negative controls', 'random weights answer nothing');
-  if (!textsStored) {
-    return undecided('negative controls', 'answers are stored as hashes (--no-text): chance cannot be computed');
-  }
+  if (forbidden !== '') return fail(forbidden);
+  if (randomWeights) return undecided('random weights answer nothing');
+  if (!textsStored) return undecided('answers are stored as hashes (--no-text): chance cannot be computed');
   const controls = arms.filter(({ control }) => control === 'negative');
-  if (controls.length === 0) return undecided('negative controls', 'no negative control ran');
+  if (controls.length === 0) return undecided('no negative control ran');
   const byArm = controls.map(({ name, retrieves }) => {
     // A turn that shows none of another user's memories tests nothing.
     const isShown = ({ facts }: AnsweredResult): boolean => retrieves === 'nothing' || facts.keptMemories > 0;
@@ -72,17 +70,13 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   });
   const by = metric === metrics.primary.name ? '' : `, by ${metric}`;
   const evidence = results.map(({ text }) => text).join('; ') + by;
-  if (results.some(({ fails }) => fails)) return decided('negative controls', false, evidence);
+  if (results.some(({ fails }) => fails)) return fail(evidence);
   const few = byArm.find(({ items }) => items < MIN_ITEMS);
-  if (few !== undefined) {
-    return undecided('negative controls', `${few.name} has ${few.items} closed items, ${MIN_ITEMS} needed`);
-  }
-  if (results.length < byArm.length) {
-    return undecided('negative controls', 'all items have one gold, so chance cannot be computed');
-  }
+  if (few !== undefined) return undecided(`${few.name} has ${few.items} closed items, ${MIN_ITEMS} needed`);
+  if (results.length < byArm.length) return undecided('all items have one gold, so chance cannot be computed');
   const excess = Math.max(...results.map((result) => result.excess));
   const detects = `${percent(excess)} points above chance, if answers are independent`;
-  return decided('negative controls', true, evidence, detects);
+  return pass(evidence, detects);
 };
 
 /**

@@ -1,15 +1,13 @@
 import type { TurnKey } from '../../../store/records/turn-record.ts';
 import { plannedTurns } from '../planned-sample.ts';
-import { type Check, decided, undecided } from './check.ts';
+import { type Check, fail, pass, undecided } from './check.ts';
 
 const itemKey = ({ itemId, repeat, turn }: Pick<TurnKey, 'itemId' | 'repeat' | 'turn'>): string =>
   `${repeat}/${turn}/${itemId}`;
 
 /** Sample: each planned turn has one row, each arm runs equally often in each place, the A/A twin evaluates its prompts. */
 export const sample: Check = ({ arms, answered, failed, plan }) => {
-  if (plan.shard !== undefined) {
-    return undecided('sample', `shard ${plan.shard} has only its own users: the merged run decides`);
-  }
+  if (plan.shard !== undefined) return undecided(`shard ${plan.shard} has only its own users: the merged run decides`);
   const all = [...answered, ...failed];
   const rows = Map.groupBy(all, ({ arm }) => arm);
   // Items that controls skip have fewer turns, and rotate apart from the others.
@@ -43,8 +41,8 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
     ...unbalanced,
     ...idleTwins.map(({ name }) => `${name} answered without evaluating its prompt`),
   ];
-  const evidence = `${answered.length + failed.length} of ${plannedTurns(arms, plan)} planned turns are rows, ${failed.length} of them failed`;
-  const isWhole = problems.length === 0;
-  const detects = `1 row of ${plannedTurns(arms, plan)} missing or double`;
-  return decided('sample', isWhole, isWhole ? evidence : problems.join('; '), detects);
+  if (problems.length > 0) return fail(problems.join('; '));
+  const planned = plannedTurns(arms, plan);
+  const evidence = `${all.length} of ${planned} planned turns are rows, ${failed.length} of them failed`;
+  return pass(evidence, `1 row of ${planned} missing or double`);
 };

@@ -1,8 +1,8 @@
-import { type Check, decided, undecided, describeFaults, type OptionalCheck } from './check.ts';
+import { type Check, describeFaults, fail, type OptionalCheck, pass, undecided } from './check.ts';
 
 /** Embedder: different sentences have different vectors, and searching for a sentence finds it. */
 export const embedder: Check = ({ probes: { embedder: probe } }) => {
-  if (probe === undefined) return undecided('embedder', 'the embedder was not tested');
+  if (probe === undefined) return undecided('the embedder was not tested');
   const { sentences, shared, lost, unsigned = false } = probe;
   const count = (found: readonly string[], what: string): string[] =>
     found.length === 0 ? [] : [`${found.length} of ${sentences} sentences ${what}: ${JSON.stringify(found[0])}`];
@@ -11,9 +11,9 @@ export const embedder: Check = ({ probes: { embedder: probe } }) => {
     ...count(lost, 'are not found by their own vector'),
     ...(unsigned ? ['no vector has a negative number: signs were lost'] : []),
   ];
-  if (faults.length > 0) return decided('embedder', false, faults.join('; '));
+  if (faults.length > 0) return fail(faults.join('; '));
   const evidence = `${sentences} sentences: each has its own vector and is found by it`;
-  return decided('embedder', true, evidence, `1 sentence of ${sentences}`);
+  return pass(evidence, `1 sentence of ${sentences}`);
 };
 
 /** Retrieval: planted memories are found in the order that the strategy promises; arms get what was retrieved, in order. Null for older runs. */
@@ -24,16 +24,14 @@ export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: p
       (turn) => turn.observed.asRetrieved === false,
     ),
   });
-  if (faults !== '') return decided('retrieval', false, faults);
+  if (faults !== '') return fail(faults);
   if (probe === undefined && observed.length === 0) return null;
   const found = `${observed.length} turns have what the retriever gave, in its order`;
   const one = `1 turn of ${observed.length}`;
-  if (probe === undefined) return decided('retrieval', true, found, one);
+  if (probe === undefined) return pass(found, one);
   const { questions, wrong } = probe;
   const [first] = wrong;
-  if (first !== undefined) {
-    return decided('retrieval', false, `${wrong.length} of ${questions} planted questions: ${first}`);
-  }
+  if (first !== undefined) return fail(`${wrong.length} of ${questions} planted questions: ${first}`);
   const planted = `${questions} planted questions get their memories in the right order`;
-  return decided('retrieval', true, `${found}; ${planted}`, `${one}, 1 planted question of ${questions}`);
+  return pass(`${found}; ${planted}`, `${one}, 1 planted question of ${questions}`);
 };

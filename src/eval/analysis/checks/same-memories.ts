@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
+import { type Check, describeFaults, fail, pairWithReference, pass, turnsWhere, undecided } from './check.ts';
 
 /** The fault that each list of observed memory ids means if it is not empty. */
 const FAULTS = {
@@ -41,7 +41,7 @@ function showsAsReference({ retrieves, injects, reference, settings, rewords, se
  */
 export const sameMemories: Check = ({ arms, answered }) => {
   const observed = answered.filter((turn) => turn.observed.memories !== undefined);
-  if (observed.length === 0) return undecided('same memories', 'the memories of no prompt were compared');
+  if (observed.length === 0) return undecided('the memories of no prompt were compared');
   const pairs = arms
     .filter(showsAsReference)
     .flatMap(({ name, reference }) => pairWithReference(observed, name, reference!))
@@ -64,6 +64,7 @@ export const sameMemories: Check = ({ arms, answered }) => {
       (own, other) => !isDeepStrictEqual(ids(own), ids(other)),
     ),
   });
+  if (faults !== '') return fail(faults);
   const declared = (trait: 'rewords' | 'selects', what: string): string[] => {
     const turns = observed.filter(({ arm }) => traits.get(arm)![trait] !== undefined).length;
     return turns === 0 ? [] : [`${turns} of them ${what}, as their arms declare`];
@@ -74,6 +75,5 @@ export const sameMemories: Check = ({ arms, answered }) => {
     ...declared('selects', 'a selection of it'),
     `${pairs.length} of them the memories of their reference`,
   ].join(', ');
-  const detects = `one memory in 1 of ${observed.length} turns`;
-  return decided('same memories', faults === '', faults === '' ? evidence : faults, detects);
+  return pass(evidence, `one memory in 1 of ${observed.length} turns`);
 };

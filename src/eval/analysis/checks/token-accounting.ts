@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { evaluatesAsClaimed, selectorTokens } from '../../../store/records/turn-record.ts';
-import { type Check, type CheckInput, decided, examples, undecided } from './check.ts';
+import { type Check, type CheckInput, examples, fail, pass, undecided } from './check.ts';
 import { plannedTurns } from '../planned-sample.ts';
 
 /**
@@ -13,10 +13,10 @@ import { plannedTurns } from '../planned-sample.ts';
 export const tokenAccounting: Check = (input) => {
   const { arms, answered } = input;
   const mismatch = totalMismatch(input);
-  if (mismatch !== null) return decided('token accounting', false, mismatch);
+  if (mismatch !== null) return fail(mismatch);
   const isCounted = ({ injects, external }: ArmTraits): boolean => injects !== 'nothing' && external !== true;
   const injecting = new Map(arms.filter(isCounted).map((arm) => [arm.name, arm]));
-  if (injecting.size === 0) return undecided('token accounting', 'no arm injects a KV cache of its own');
+  if (injecting.size === 0) return undecided('no arm injects a KV cache of its own');
   const isChecked = ({ arm, observed }: AnsweredResult) => injecting.has(arm) && observed.injectableMemories > 0;
   const turns = answered.filter(({ arm }) => injecting.has(arm));
   const checked = answered.filter(isChecked);
@@ -24,21 +24,19 @@ export const tokenAccounting: Check = (input) => {
     ...checked.filter((turn) => !isAccounted(turn, injecting.get(turn.arm)!)),
     ...answered.filter((turn) => !isChecked(turn) && !evaluatesAsClaimed(turn)),
   ];
-  if (checked.length === 0 && wrong.length === 0) {
-    return undecided('token accounting', 'no turn that injects kept a memory');
-  }
+  if (checked.length === 0 && wrong.length === 0) return undecided('no turn that injects kept a memory');
   const [first] = wrong;
   if (first !== undefined) {
     const evidence = `${wrong.length} turns did not evaluate what they claim: ${examples(wrong)}`;
     const { evaluated, kvResident } = first.tokens;
     const example = `meter ${evaluated}, resident ${kvResident} of ${first.facts.tokens} tokens`;
-    return decided('token accounting', false, `${evidence} (${example})`);
+    return fail(`${evidence} (${example})`);
   }
   const hits = checked.filter(({ account }) => account.cache === 'hit').length;
   const evidence =
     `meter exact on ${hits} cache hits and ${checked.length - hits} misses of ${[...injecting.keys()].join(', ')};` +
     ` ${turns.length - checked.length} turns had nothing to inject`;
-  return decided('token accounting', true, evidence, `one token too many or too few in 1 of ${answered.length} turns`);
+  return pass(evidence, `one token too many or too few in 1 of ${answered.length} turns`);
 };
 
 /** True if prompt, account and meter agree on the cells and evaluated tokens of an injecting turn. */

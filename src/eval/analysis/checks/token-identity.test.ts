@@ -7,7 +7,6 @@ const { checked, ofDki } = resultsOf(tokenIdentity);
 
 it('passes for equal ids', () => {
   expect(checked()).toEqual({
-    check: 'token identity',
     status: 'passed',
     evidence: '2 turns of dki hold the ids of rag, 4 turns those of their own prompt',
     detects: 'one other id in 1 of 6 comparisons',

@@ -1,4 +1,4 @@
-import { type Check, decided, examples, pairWithReference, turnsWhere, undecided } from './check.ts';
+import { type Check, examples, fail, pairWithReference, pass, turnsWhere, undecided } from './check.ts';
 
 /**
  * Token identity: after a turn, the session holds the ids of its prompt and, if the arm claims the sequence of another
@@ -7,7 +7,7 @@ import { type Check, decided, examples, pairWithReference, turnsWhere, undecided
  */
 export const tokenIdentity: Check = ({ arms, answered }) => {
   const claims = arms.filter(({ equivalence, reference }) => equivalence !== 'none' && reference !== null);
-  if (claims.length === 0) return undecided('token identity', 'no arm claims the token sequence of another');
+  if (claims.length === 0) return undecided('no arm claims the token sequence of another');
   const pairs = claims.flatMap(({ name, reference }) => pairWithReference(answered, name, reference!));
   const unlike = arms.filter(({ making, external }) => making?.sink?.kept === true || external === true);
   const holdOthers = new Set(unlike.map(({ name }) => name));
@@ -15,16 +15,10 @@ export const tokenIdentity: Check = ({ arms, answered }) => {
   const foreign = readable.filter(({ observed }) => observed.firstForeignToken !== null);
   const different = turnsWhere(pairs, (own, other) => own.observed.sequenceSha256 !== other.observed.sequenceSha256);
   const wrong = [...foreign, ...different];
-  if (wrong.length > 0) {
-    return decided('token identity', false, `${wrong.length} turns hold other ids than they claim: ${examples(wrong)}`);
-  }
+  if (wrong.length > 0) return fail(`${wrong.length} turns hold other ids than they claim: ${examples(wrong)}`);
   const names = claims.map(({ name }) => name).join(', ');
   const references = [...new Set(claims.map(({ reference }) => reference))].join(', ');
   const evidence = `${pairs.length} turns of ${names} hold the ids of ${references}, ${readable.length} turns those of their own prompt`;
-  return decided(
-    'token identity',
-    pairs.length > 0,
-    evidence,
-    `one other id in 1 of ${readable.length + pairs.length} comparisons`,
-  );
+  if (pairs.length === 0) return fail(evidence);
+  return pass(evidence, `one other id in 1 of ${readable.length + pairs.length} comparisons`);
 };
