@@ -57,7 +57,7 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
   const kinds = retrievalKinds(answered, arms);
   const baseline = turnsOfArm(shown, arms.find(({ comparison }) => comparison === 'baseline')?.name);
   const shared = { baseline, metrics, split, effects, kinds, qualityKnown };
-  const judge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
+  const judge = probes.judge && judgeResults(probes.judge, shown, names);
   const contrast = contrastResults(shown, run.dataset, { metrics, unknownQuality: unknown, seed });
   return {
     schemaVersion,
@@ -69,7 +69,7 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
       ...answerPrefixNotes(answered, arms, plan.settings),
       ...exactnessNotes(probes.parity, arms),
       ...boundNotes(answered, arms),
-      ...(judge === undefined ? [] : judgeNotes(judge)),
+      ...(judge ? judgeNotes(judge) : []),
     ]),
     arms: arms.map((arm) => {
       const errors = failed.filter((turn) => turn.arm === arm.name).length;
@@ -78,12 +78,12 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
     conditions: conditionResults({ answered: shown, failed }, names, metrics, effects),
     breakEven: breakEvens(answered, arms),
     measured: withLeaks(probes, qualityKnown),
-    ...(run.suite === METHODS_SUITE || hasRandomControls(arms)
-      ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, split, seed }) }
-      : {}),
-    ...multiTurnPart(run, () => multiTurnResults(shown, arms, metrics.primary)),
-    ...(contrast === undefined ? {} : { contrast }),
-    ...(judge === undefined ? {} : { judge }),
+    ...((run.suite === METHODS_SUITE || hasRandomControls(arms)) && {
+      methods: methodResults(shown, arms, { primary: metrics.primary, effects, split, seed }),
+    }),
+    ...(run.suite === MULTI_TURN_SUITE && { multiTurn: multiTurnResults(shown, arms, metrics.primary) }),
+    ...(contrast && { contrast }),
+    ...(judge && { judge }),
     comparisons: compareArms(shown, arms, {
       metrics,
       split,
@@ -93,13 +93,6 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
     }),
     checks: checkRun(run, { answered, failed: redacted.failed }, metrics),
   };
-}
-
-function multiTurnPart(
-  { suite }: Pick<EndedRun, 'suite'>,
-  results: () => RunResults['multiTurn'] & {},
-): Pick<RunResults, 'multiTurn'> {
-  return suite === MULTI_TURN_SUITE ? { multiTurn: results() } : {};
 }
 
 /** The measurements of the suite, with leak matrices of the isolation probe unless the weights are random. */

@@ -7,8 +7,7 @@ import { analyseRun } from './analyse-run.ts';
 import type { EndedRun } from './summary/describe-run.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
-import type { RunTurns } from './turns-by-arm.ts';
+import { byState, type RunTurns } from './turns-by-arm.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 
 /** Computes results of finished runs. @throws BenchError as `findRuns`, and `not-found` for an unfinished run */
@@ -34,14 +33,7 @@ export function readStoredTurns(database: BenchDatabase, runId: string): RunTurn
   // Several workers mix the turns of users; floating-point sums must not depend on that order.
   const places = new UserClaimRepository(database, runId).places();
   const placeOf = (userId: string): number => places.get(userId) ?? 0;
-  const turns = [...byUser.keys()].sort((a, b) => placeOf(a) - placeOf(b)).flatMap((userId) => byUser.get(userId)!);
-  const answered: AnsweredResult[] = [];
-  const failed: FailedTurn[] = [];
-  for (const turn of turns) {
-    if (turn.state === 'answered') answered.push(turn);
-    else failed.push(turn);
-  }
-  return { answered, failed };
+  return byState([...byUser.keys()].sort((a, b) => placeOf(a) - placeOf(b)).flatMap((userId) => byUser.get(userId)!));
 }
 
 /** Finds a run or all `NAME/SUITE` of a group; by default the latest. @throws BenchError `not-found`, `database` */

@@ -1,5 +1,3 @@
-import { memoize } from '../../../base/memoize.ts';
-
 /** A value or pair of values per item. Users are the sampling units: items of one user are not independent. */
 export interface Observation {
   readonly userId: string;
@@ -32,36 +30,21 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
-/** Memoized: several metrics are averaged over one list. */
-const hasSingleTurns = memoize(
-  (turns: readonly { readonly itemId: string }[]) => new Set(turns.map(({ itemId }) => itemId)).size === turns.length,
-);
-
-/** Averages the repeats of each item. @param turns a list that is not changed later @param value null leaves a turn out */
+/** Averages the repeats of each item. @param value null leaves a turn out */
 export function perItem<Turn extends { readonly itemId: string; readonly userId: string }>(
   turns: readonly Turn[],
   value: (turn: Turn) => number | null,
 ): ItemValue[] {
-  if (hasSingleTurns(turns)) {
-    const values: ItemValue[] = [];
-    for (const turn of turns) {
-      const one = value(turn);
-      if (one !== null) values.push({ itemId: turn.itemId, userId: turn.userId, value: one });
-    }
-    return values;
-  }
   const items = new Map<string, { readonly userId: string; sum: number; count: number }>();
   for (const turn of turns) {
     const one = value(turn);
     if (one === null) continue;
-    const item = items.get(turn.itemId);
-    if (item === undefined) items.set(turn.itemId, { userId: turn.userId, sum: one, count: 1 });
-    else {
-      item.sum += one;
-      item.count++;
-    }
+    const item = items.get(turn.itemId) ?? { userId: turn.userId, sum: 0, count: 0 };
+    item.sum += one;
+    item.count++;
+    items.set(turn.itemId, item);
   }
-  return Array.from(items, ([itemId, item]) => ({ itemId, userId: item.userId, value: item.sum / item.count }));
+  return Array.from(items, ([itemId, { userId, sum, count }]) => ({ itemId, userId, value: sum / count }));
 }
 
 export function pairItems(a: readonly ItemValue[], b: readonly ItemValue[]): Pair[] {

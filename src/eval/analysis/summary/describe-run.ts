@@ -35,17 +35,17 @@ export function describeRun(run: EndedRun, notes: readonly string[]): RunDescrip
     retriever: { ...run.retriever, stats: probes.retriever ?? {} },
     unknownQuality: unknownQuality(run.model),
     settings: shownSettings(plan.settings),
-    ...(plan.metrics === undefined ? {} : { metrics: plan.metrics }),
-    ...(plan.metricsVersion === undefined ? {} : { metricsVersion: plan.metricsVersion }),
+    ...(plan.metrics && { metrics: plan.metrics }),
+    ...(plan.metricsVersion && { metricsVersion: plan.metricsVersion }),
     armsNotRun: plan.armsNotRun,
     logProbNoise: parityBound(probes.parity),
     profile: probes.profile,
     tokenisation: probes.tokenisation,
     kvStores: probes.kvStores,
     notes: [...probes.notes, ...notes],
-    ...(plan.settings.workers === undefined ? {} : { workers: plan.settings.workers }),
-    ...(probes.machines === undefined
-      ? {}
-      : { machines: probes.machines.map((machine) => ({ ...machine, users: machine.users.length })) }),
+    ...(plan.settings.workers !== undefined && { workers: plan.settings.workers }),
+    ...(probes.machines && {
+      machines: probes.machines.map((machine) => ({ ...machine, users: machine.users.length })),
+    }),
   };
 }
