@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { answeredTurn } from '../../test/fixtures/turn-record.ts';
 import { metricsOfRun } from '../eval/analysis/metrics/metric-selection.ts';
 import { serverLinks as links } from './links.ts';
-import { turnForDisplay } from './turn-scores-for-display.ts';
 import { type ItemModel, itemPage } from './item-page.ts';
 
 const markup = `<script>alert(1)</script>\u202e${'\u0000'.repeat(1_000_000)}`;
@@ -11,7 +10,7 @@ const model = { name: 'tiny', sha256: 'ab' };
 const metrics = metricsOfRun({ dataset: {} });
 
 function modelOf(repeats: number): ItemModel {
-  const first = turnForDisplay(answeredTurn('rag', { answer: markup }));
+  const first = { id: 1, ...answeredTurn('rag', { answer: markup }) };
   const outcomes = Array.from({ length: repeats }, (_, repeat) => ({
     ...{
       arm: 'rag',

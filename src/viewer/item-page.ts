@@ -14,7 +14,6 @@ import { hiddenInReports, hiddenNote } from './hidden-texts.ts';
 import type { Links } from './links.ts';
 import { type ListColumn, listTable } from './list-components.ts';
 import { matrixRow, outcomeLook, outcomeText, outcomeMarks, armOutcome } from './matrix/item-arm-matrix.ts';
-import { turnForDisplay } from './turn-scores-for-display.ts';
 import { turnPageRun, turnsOfItem } from './turn/turn-page.ts';
 import { goldContent, itemKinds } from './turn/turn-sections.ts';
 
@@ -26,7 +25,7 @@ const MAX_BYTES = 400;
 /** Reads an item of a run. @throws BenchError `not-found` for an unknown run or item, `database` for a row that cannot be read */
 export function readItemPage(database: BenchDatabase, runName: string, itemId: string, hidden = hiddenInReports) {
   const run = turnPageRun(database, runName, hidden);
-  const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => turnForDisplay(row));
+  const turns = turnsOfItem(database, run, itemId);
   const answered = turns.filter((turn) => turn.state === 'answered');
   const contents = new Map<string, string>();
   for (const { memoryId, content, evidence } of answered.flatMap(({ given }) => given.retrieved)) {
@@ -37,10 +36,9 @@ export function readItemPage(database: BenchDatabase, runName: string, itemId: s
     return { memoryId, content, arms: [...new Set(having.map(({ arm }) => arm))] };
   });
   const outcomes = readOutcomes(database, run, itemId, run.hiddenTexts !== null);
-  // Every answered turn has the facts of the item.
-  const [sample] = answered;
   const judged = unknownQuality(run.model) === null;
-  return { run, itemId, userId: turns[0]!.userId, outcomes, sample, evidence, judged };
+  // Every answered turn has the facts of the item.
+  return { run, itemId, userId: turns[0]!.userId, outcomes, sample: answered[0], evidence, judged };
 }
 
 /** An item with the outcomes of all arms. `evidence` has the evidence memories that at least one arm retrieved or was given. */

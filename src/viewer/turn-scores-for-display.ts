@@ -1,6 +1,6 @@
 import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/metric-selection.ts';
 import { clearScores } from '../eval/analysis/unknown-quality.ts';
-import type { AnsweredTurn, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
+import type { AnsweredTurn, FailedTurn } from '../store/records/turn-record.ts';
 
 /** The scores of an answer, by the run's primary metric first; without task success, which pages show as a verdict. */
 function shownScores(turn: AnsweredTurn, { all, primary }: RunMetrics) {
@@ -25,17 +25,10 @@ export type DisplayTurn = AnsweredDisplayTurn | FailedTurn;
 
 /** Adds to a stored turn the scores to show. @param unknownQuality the reason why the run measures no quality, which hides all scores, or null */
 export function turnForDisplay(
-  record: AnsweredTurn,
-  unknownQuality?: string | null,
-  metrics?: RunMetrics,
-): AnsweredDisplayTurn;
-export function turnForDisplay(record: TurnRecord, unknownQuality?: string | null, metrics?: RunMetrics): DisplayTurn;
-export function turnForDisplay(
-  record: TurnRecord,
+  turn: AnsweredTurn,
   unknownQuality: string | null = null,
   metrics: RunMetrics = metricsOfRun({ dataset: {} }),
-): DisplayTurn {
-  if (record.state === 'failed') return record;
-  const shown = unknownQuality === null ? record : clearScores(record);
+): AnsweredDisplayTurn {
+  const shown = unknownQuality === null ? turn : clearScores(turn);
   return { ...shown, unknownQuality, shownScores: shownScores(shown, metrics) };
 }

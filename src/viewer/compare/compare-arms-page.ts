@@ -15,28 +15,16 @@ import type { ArmRef, Links, ComparisonQuery } from '../links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, options, pageOf, pager, select, goldText } from '../list-components.ts'; // prettier-ignore
 import { armsOfRun } from '../matrix/turn-filters.ts';
 import { chosenArms } from './default-arm-pair.ts';
-import { mean } from '../../eval/analysis/statistics/observations.ts';
+import { mean, type Pair } from '../../eval/analysis/statistics/observations.ts';
 import { shareGain, tally } from '../../eval/analysis/statistics/paired-quality.ts';
 
-/** Counts items by outcome; reworded: equal scores, different answers. */
-function countOutcomes(pairs: readonly ItemPairScores[], itemsA: number, itemsB: number) {
-  const gains = pairs.map(({ successA, successB }) => (successA ?? 0) - (successB ?? 0));
-  const scored = (pair: number): boolean => pairs[pair]!.successA !== null && pairs[pair]!.successB !== null;
-  return {
-    items: pairs.length,
-    wins: gains.filter((gain, pair) => gain > 0 && scored(pair)).length,
-    losses: gains.filter((gain, pair) => gain < 0 && scored(pair)).length,
-    reworded: pairs.filter(({ successA, successB, sameAnswer }) => successA === successB && sameAnswer === 0).length,
-    onlyA: itemsA - pairs.length,
-    onlyB: itemsB - pairs.length,
-  };
+function scoredPairs(pairs: readonly ItemPairScores[]): Pair[] {
+  return pairs.flatMap(({ userId, successA: a, successB: b }) => (a === null || b === null ? [] : { userId, a, b }));
 }
 
 /** Mean task success of A minus B; null without scores. The interval is null if all answers and gold probabilities are equal. */
 function successDifference(pairs: readonly ItemPairScores[]) {
-  const scored = pairs.flatMap(({ userId, successA: a, successB: b }) =>
-    a === null || b === null ? [] : { userId, a, b },
-  );
+  const scored = scoredPairs(pairs);
   if (scored.length === 0) return null;
   const { n, users } = tally(scored, 'higher');
   const { delta, low, high } = shareGain(scored);
@@ -52,8 +40,8 @@ function successDifference(pairs: readonly ItemPairScores[]) {
 }
 
 /**
- * Pairs the items of two arms. `listed` starts with different scores, then different answers, then equal ones, each in the order
- * of the first run.
+ * Pairs the items of two arms, and counts them by outcome; reworded: equal scores, different answers. `listed` starts with different
+ * scores, then different answers, then equal ones, each in the order of the first run.
  * @param judged false if scores are hidden: `difference` is null then, and scores do not affect the order
  */
 export function pairItems(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, judged: boolean) {
@@ -61,8 +49,16 @@ export function pairItems(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, jud
   const pairs = repository.scores(a, b);
   const rank = ({ successA, successB, sameAnswer }: ItemPairScores): number =>
     judged && successA !== successB ? 0 : sameAnswer === 1 ? 2 : 1;
+  const { wins, losses } = tally(scoredPairs(pairs), 'higher');
   return {
-    counts: countOutcomes(pairs, repository.countItems(a), repository.countItems(b)),
+    counts: {
+      items: pairs.length,
+      wins,
+      losses,
+      reworded: pairs.filter(({ successA, successB, sameAnswer }) => successA === successB && sameAnswer === 0).length,
+      onlyA: repository.countItems(a) - pairs.length,
+      onlyB: repository.countItems(b) - pairs.length,
+    },
     difference: judged ? successDifference(pairs) : null,
     listed: pairs.toSorted((one, other) => rank(one) - rank(other)),
   };

@@ -1,4 +1,5 @@
 import { countText } from '../../render/format-number.ts';
+import type { SectionSegment } from '../../render/section.ts';
 import type { PromptSegment, SegmentRole } from '../../store/records/prompt-info.ts';
 import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
 
@@ -24,10 +25,8 @@ export function segmentsWithPositions({ prompt: { segments }, prefill, tokens }:
   });
 }
 
-/** The parts of a sequence that pages colour differently. */
-export type SegmentKind = 'system' | 'memory' | 'history' | 'query';
-
-const kinds: Readonly<Partial<Record<SegmentRole, SegmentKind>>> = {
+/** The parts of a sequence that pages colour differently; everything before the memories counts as system. */
+const kinds: Readonly<Partial<Record<SegmentRole, SectionSegment['kind']>>> = {
   memoryHeader: 'memory',
   memory: 'memory',
   memoryFooter: 'memory',
@@ -39,8 +38,7 @@ const kinds: Readonly<Partial<Record<SegmentRole, SegmentKind>>> = {
   answerPrefix: 'query',
 };
 
-/** The part that a segment belongs to; everything before the memories counts as system. */
-export function segmentKind(role: SegmentRole): SegmentKind {
+export function segmentKind(role: SegmentRole): SectionSegment['kind'] {
   return kinds[role] ?? 'system';
 }
 

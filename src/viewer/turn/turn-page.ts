@@ -58,7 +58,9 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
   const run = turnPageRun(database, ref.run, hidden);
   const rows = turnsOfItem(database, run, ref.item);
   const quality = unknownQuality(run.model);
-  const siblings = rows.map(({ id: _, ...row }) => turnForDisplay(row, quality, run.metrics));
+  const siblings = rows.map(({ id: _, ...row }): DisplayTurn =>
+    row.state === 'failed' ? row : turnForDisplay(row, quality, run.metrics),
+  );
   const find = (arm: string): DisplayTurn => {
     const ofArm = siblings.filter((one) => one.arm === arm);
     const turn = ofArm.find((one) => one.repeat === ref.repeat && one.turn === ref.turn);
@@ -75,14 +77,13 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
   const turn = find(ref.arm);
   const rag = answeredOther(turn, comparedByDefault(turn, siblings, run.arms));
   const compared = against === undefined ? rag : answeredOther(turn, find(against));
-  const row = rows.find((one) => one.arm === ref.arm && one.repeat === ref.repeat && one.turn === ref.turn)!;
   return {
     run,
     turn,
     siblings,
     rag,
     against: compared,
-    attribution: new AttributionRepository(database).find(row.id),
+    attribution: new AttributionRepository(database).find(rows[siblings.indexOf(turn)]!.id),
     // Redacted ids are negative hashes, which match no piece.
     pieces: new TokenPieceRepository(database).find(run.model.sha256, tokenIds(turn, compared)),
   };

@@ -1,14 +1,6 @@
 import { formatNumber } from '../../render/format-number.ts';
-import {
-  barCell,
-  type Content,
-  type Phrase,
-  type Section,
-  type SectionBlock,
-  type Step,
-  textBlocks,
-  sectionColumns,
-} from '../../render/section.ts';
+import type { Content, Phrase, Section, SectionBlock, Step } from '../../render/section.ts';
+import { barCell, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import { type FailedTurn, funnelStages, type ItemRecord } from '../../store/records/turn-record.ts';
 import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
@@ -17,6 +9,7 @@ import { budgetSection, memoriesSection, sequenceSection } from './prompt-sectio
 
 const MAX_BYTES = 2000;
 const MAX_GOLD_TOKENS = 60;
+const MAX_MEMORIES = 40;
 
 export interface TurnContext {
   /** The turn of the arm that gives the same memories as text. */
@@ -222,8 +215,6 @@ function checksSection({ item, observed, account }: AnsweredDisplayTurn): Sectio
   };
 }
 
-const MAX_MEMORIES = 40;
-
 /**
  * Leave-one-out attribution: for each memory, ln p of the answer without it, and the difference to ln p with all memories.
  * The bar extends from the middle to the right if the memory made the answer likelier.
@@ -232,6 +223,7 @@ function attributionSection({ method, logProbability, memories, modelMs }: Attri
   const differences = memories.map((memory) => logProbability - memory.logProbability);
   const largest = Math.max(...differences.map(Math.abs));
   const unit = method === 'blocks' ? 'KV block' : 'line of the text';
+  const middle = { look: 'axis', start: 0.499, share: 0.002 };
   return {
     id: 'attribution',
     heading: `Leave-one-out attribution, by ${unit}`,
@@ -252,10 +244,7 @@ function attributionSection({ method, logProbability, memories, modelMs }: Attri
               { content: formatNumber(value, 3) },
               {
                 content: `${difference > 0 ? '+' : ''}${formatNumber(difference, 3)}`,
-                bar: [
-                  { look, start, share },
-                  { look: 'axis', start: 0.499, share: 0.002 },
-                ],
+                bar: [{ look, start, share }, middle],
               },
             ],
           };

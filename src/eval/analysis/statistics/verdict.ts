@@ -83,9 +83,7 @@ export function judgeFamily(members: readonly FamilyMember[], margin: number): J
   return members.map((member): Judgement => {
     const { gain, users, identical, effect } = member;
     const place = planned.indexOf(member);
-    if (place === -1) {
-      return { pAdjusted: null, pKept: null, verdict: identical ? 'identical' : 'not judged' };
-    }
+    if (place === -1) return { pAdjusted: null, pKept: null, verdict: identical ? 'identical' : 'not judged' };
     const tested = { pAdjusted: differs[place]!, pKept: kept[place]! };
     if (identical) return { ...tested, verdict: 'identical' };
     if (users < MIN_USERS) return { ...tested, verdict: 'too few users' };
