@@ -17,8 +17,8 @@ export const reuse: OptionalCheck = (input) => {
   const faults = describeFaults(own.faults);
   if (faults !== '') return fail(faults);
   if (audit === undefined && cached.length === 0) {
-    if (own.shared + own.ahead === 0 && plan.repeats === 1) return null;
     const reusing = own.shared + own.ahead;
+    if (reusing === 0 && plan.repeats === 1) return null;
     const [repeats, compared] =
       plan.repeats === 1 ? ['', reusing] : [`; ${plan.repeats} repeats found the same KV`, answered.length];
     const evidence = `${own.shared} turns found what earlier prompts share with theirs, ${own.ahead} had work done ahead${repeats}`;
@@ -85,11 +85,8 @@ function unlikeFirst(answered: Turns): Turns {
     JSON.stringify([arm, itemId, turn, facts.historySha256]);
   const first = new Map(answered.filter(({ repeat }) => repeat === 0).map((turn) => [key(turn), turn]));
   return answered.filter((turn) => {
-    const other = first.get(key(turn));
     const { cache, built, resident } = turn.account;
-    return (
-      other !== undefined &&
-      (other.account.cache !== cache || other.account.built !== built || other.account.resident !== resident)
-    );
+    const { account: other } = first.get(key(turn)) ?? turn;
+    return other.cache !== cache || other.built !== built || other.resident !== resident;
   });
 }

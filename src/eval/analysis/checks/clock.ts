@@ -120,45 +120,40 @@ function stopwatchLimits({ name, retrieves }: ArmTraits, all: Turns): TimeLimit[
   const outer: Reading = ({ observed: { watch } }) => Math.abs(watch!.outer - watch!.total);
   const early: Reading = ({ observed: { watch } }) => (watch!.engine ?? 0) - watch!.firstToken!;
   const passOnMs = PASS_ON_MS + (turns.length === 0 ? 0 : mean(turns.map(({ facts }) => memoriesMs(facts))));
-  const notTheTotal = 'the total is not the time of the stopwatch plus that of retrieval';
-  const notTheFirst = 'the time to first token is not that of the stopwatch plus that of retrieval';
-  const limits: [problem: string, turns: Turns, reading: Reading, limit: number][] = [
-    [notTheTotal, turns, total, passOnMs],
-    [notTheTotal, turns, negative(total), BESIDE_MS],
-    [notTheFirst, generated, firstToken, passOnMs],
-    [notTheFirst, generated, negative(firstToken), BESIDE_MS],
-    ['the stopwatch began late or ended early', turns, outer, BESIDE_MS],
-    ['the first token is timed before the engine generated it', generated, early, BESIDE_MS],
-    ...[...Map.groupBy(turns, ({ account }) => account.cache).values()].flatMap((group) => unphased(group)),
+  const sum = 'of the stopwatch plus that of retrieval';
+  const limit = BESIDE_MS;
+  const limits = [
+    ...near(`the total is not the time ${sum}`, turns, total, passOnMs),
+    ...near(`the time to first token is not that ${sum}`, generated, firstToken, passOnMs),
+    { problem: 'the stopwatch began late or ended early', turns, reading: outer, limit },
+    { problem: 'the first token is timed before the engine generated it', turns: generated, reading: early, limit },
+    ...[...Map.groupBy(turns, ({ account }) => account.cache).values()].flatMap(unphased),
   ];
-  return limits.map(([problem, of, reading, limit]) => ({ problem: `${name}: ${problem}`, turns: of, reading, limit }));
+  return limits.map((one) => ({ ...one, problem: `${name}: ${one.problem}` }));
 }
 
-function negative(reading: Reading): Reading {
-  return (turn) => -reading(turn);
+/** A time may be `most` ms above 0, and as far below as two stopwatches differ. */
+function near(problem: string, turns: Turns, reading: Reading, most: number): TimeLimit[] {
+  return [
+    { problem, turns, reading, limit: most },
+    { problem, turns, reading: (turn) => -reading(turn), limit: BESIDE_MS },
+  ];
 }
 
 /** Limits of the difference between the total and the sum of the phases, in both directions. */
-function unphased(turns: Turns): [string, Turns, Reading, number][] {
+function unphased(turns: Turns): TimeLimit[] {
   const rest: Reading = ({ timings: { retrieve, assemble, gate, kvLoad, kvCompute, prefill, decode, total } }) =>
     total - retrieve - assemble - gate - kvLoad - kvCompute - prefill - decode;
   const allowed = Math.max(UNPHASED_MS, UNPHASED_SHARE * median(turns, ({ timings }) => timings.total));
-  const problem = 'the phases do not sum to the total';
-  return [
-    [problem, turns, rest, allowed],
-    [problem, turns, negative(rest), BESIDE_MS],
-  ];
+  return near('the phases do not sum to the total', turns, rest, allowed);
 }
 
 function missingTimes({ name }: ArmTraits, all: Turns): string[] {
   const turns = all.filter(({ observed }) => observed.watch !== undefined);
-  const loads = ({ account, prefill }: AnsweredResult): boolean => account.cache === 'hit' && prefill !== null;
-  return [
-    ...(turns.some((turn) => loads(turn) && turn.timings.kvLoad <= 0)
-      ? [`${name}: a turn that loads KV reports no time for it`]
-      : []),
-    ...(turns.some(({ timings }) => timings.assemble <= 0)
-      ? [`${name}: a turn that builds a prompt reports no time for it`]
-      : []),
-  ];
+  const works: Readonly<Record<string, (turn: AnsweredResult) => boolean>> = {
+    'loads KV': ({ account, prefill, timings }) => account.cache === 'hit' && prefill !== null && timings.kvLoad <= 0,
+    'builds a prompt': ({ timings }) => timings.assemble <= 0,
+  };
+  const missing = Object.keys(works).filter((work) => turns.some(works[work]!));
+  return missing.map((work) => `${name}: a turn that ${work} reports no time for it`);
 }

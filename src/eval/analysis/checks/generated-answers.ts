@@ -1,17 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parityBound } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import {
-  type Check,
-  type CheckInput,
-  describeFaults,
-  fail,
-  pairWithReference,
-  pass,
-  sampledShare,
-  turnsWhere,
-  undecided,
-} from './check.ts';
+import type { Check, CheckInput } from './check.ts';
+import { describeFaults, fail, pairWithReference, pass, sampledShare, turnsWhere, undecided } from './check.ts';
 
 /**
  * Answers: the scored answer is the one that the engine generated last. It begins with the likeliest token, within the
@@ -48,9 +39,9 @@ export const answers: Check = ({ arms, answered, probes }) => {
   const evidence =
     `${observed.length} answers are what the engine generated, ${pairs.length} of them token by token those of the arm they` +
     ` claim to equal; ${again.length} were the same when generated again`;
-  const unstable =
-    again.length === 0 ? '' : `, another answer from the same KV in ${sampledShare(again.length)} of turns`;
-  return pass(evidence, `one other token in 1 of ${observed.length} answers${unstable}`);
+  const detects = `one other token in 1 of ${observed.length} answers`;
+  if (again.length === 0) return pass(evidence, detects);
+  return pass(evidence, `${detects}, another answer from the same KV in ${sampledShare(again.length)} of turns`);
 };
 
 /** Turns with other limits than the baseline (without one, the first arm) on the same item. */

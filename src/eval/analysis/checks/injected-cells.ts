@@ -46,15 +46,15 @@ export const cells: Check = ({ arms, answered, probes }) => {
 function whyUnproven(arms: readonly ArmTraits[], unproven: readonly string[]): string {
   const external = unproven.filter((name) => arms.find((arm) => arm.name === name)?.external === true);
   const others = unproven.filter((name) => !external.includes(name));
-  const reasons = [
-    [external, 'they were made elsewhere; their shape, numbers, positions and model are verified at each load'],
-    [others, 'the traits of the arm do not say how its KV cache is made'],
-  ] as const;
-  return reasons
-    .flatMap(([names, why]) =>
-      names.length === 0 ? [] : [`the cells of ${names.join(', ')} were not compared: ${why}`],
-    )
-    .join('; ');
+  const reason = (names: readonly string[], why: string): string[] =>
+    names.length === 0 ? [] : [`the cells of ${names.join(', ')} were not compared: ${why}`];
+  return [
+    ...reason(
+      external,
+      'they were made elsewhere; their shape, numbers, positions and model are verified at each load',
+    ),
+    ...reason(others, 'the traits of the arm do not say how its KV cache is made'),
+  ].join('; ');
 }
 
 type Tested = Exclude<CellsSelfTest, { readonly missing: string }>;

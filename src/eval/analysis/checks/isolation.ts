@@ -49,10 +49,7 @@ function total({ strangers, atOnce, reopened }: ArmIsolation, count: 'leaks' | '
 const count = (users: number): string => `${users} user${users === 1 ? '' : 's'}`;
 
 function describeLeak({ arm, strangers, atOnce, reopened }: ArmIsolation): string {
-  const stages = [
-    ['asked one by one', strangers.leaks],
-    ['asked concurrently', atOnce?.leaks ?? 0],
-    ['reopened', reopened?.leaks ?? 0],
-  ] as const;
-  return `${arm} (${stages.flatMap(([stage, leaks]) => (leaks > 0 ? stage : [])).join(', ')})`;
+  const stages = { 'asked one by one': strangers, 'asked concurrently': atOnce, reopened };
+  const leaking = Object.entries(stages).filter(([, stage]) => (stage?.leaks ?? 0) > 0);
+  return `${arm} (${leaking.map(([stage]) => stage).join(', ')})`;
 }

@@ -98,16 +98,14 @@ function leastExcess(chance: number, shared: number, items: readonly Observation
 /** An answer is scored against the golds of at most so many other items. */
 const MAX_PARTNERS = 10;
 
-/** What other items must share with an item, narrowest first; null if the item has none. */
-const SCOPES = {
-  form: ({ language, answerPrefix }: ItemRecord) => (answerPrefix === null ? null : `${language} ${answerPrefix}`),
-  relation: ({ language, relation }: ItemRecord) => (relation === null ? null : `${language} ${relation}`),
-  category: ({ language, category }: ItemRecord) => `${language} ${category}`,
-  data: ({ language }: ItemRecord) => language,
+/** What other items must share with an item, by the name of such items, narrowest first; null if the item has none. */
+const SCOPES: Readonly<Record<string, (item: ItemRecord) => string | null>> = {
+  'behind the same answer prefix': ({ language, answerPrefix: prefix }) =>
+    prefix === null ? null : `${language} ${prefix}`,
+  'of the same relation': ({ language, relation }) => (relation === null ? null : `${language} ${relation}`),
+  'of the same category': ({ language, category }) => `${language} ${category}`,
+  'of any other item': ({ language }) => language,
 };
-
-type Scope = keyof typeof SCOPES;
-const scopeNames = Object.keys(SCOPES) as Scope[];
 
 interface Golds {
   readonly itemId: string;
@@ -150,17 +148,19 @@ function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom):
  */
 function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number) {
   const lenders = itemsOfTurns(all).filter(({ item }) => item.gold !== null);
-  const pools = scopeNames.map((scope) => Map.groupBy(lenders, ({ item }) => SCOPES[scope](item)));
-  const scopes: Record<Scope, number> = { form: 0, relation: 0, category: 0, data: 0 };
+  const pools = Object.entries(SCOPES).map(([scope, key]) => {
+    return { scope, key, items: Map.groupBy(lenders, ({ item }) => key(item)) };
+  });
+  const scopes = new Map<string, number>();
   const partners = new Map<string, readonly Golds[]>();
   const random = new SeededRandom(seed);
   for (const own of itemsOfTurns(turns)) {
-    for (const [index, scope] of scopeNames.entries()) {
-      const key = SCOPES[scope](own.item);
-      const others = drawPartners(own, (key === null ? undefined : pools[index]!.get(key)) ?? [], random);
+    for (const { scope, key, items } of pools) {
+      const shared = key(own.item);
+      const others = shared === null ? [] : drawPartners(own, items.get(shared) ?? [], random);
       if (others.length === 0) continue;
       partners.set(own.itemId, others);
-      scopes[scope]++;
+      scopes.set(scope, (scopes.get(scope) ?? 0) + 1);
       break;
     }
   }
@@ -176,14 +176,8 @@ function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number) {
 }
 
 /** `golds of the same relation`, with the number of items for each scope if there are several. */
-function describeScopes(scopes: Readonly<Record<Scope, number>>): string {
-  const names = {
-    form: 'behind the same answer prefix',
-    relation: 'of the same relation',
-    category: 'of the same category',
-    data: 'of any other item',
-  };
-  const used = scopeNames.filter((scope) => scopes[scope] > 0);
-  const parts = used.map((scope) => (used.length > 1 ? `${names[scope]} (${scopes[scope]} items)` : names[scope]));
+function describeScopes(scopes: ReadonlyMap<string, number>): string {
+  const used = Object.keys(SCOPES).filter((scope) => scopes.has(scope));
+  const parts = used.map((scope) => (used.length > 1 ? `${scope} (${scopes.get(scope)} items)` : scope));
   return `golds ${parts.join(', ')}`;
 }

@@ -15,15 +15,10 @@ const FAULTS = {
 
 type Fault = keyof typeof FAULTS;
 
-/** Not faults of arms that declare to show memories in other words, or a part of them. */
-const ALLOWED = {
-  each: ['altered'],
-  together: ['altered', 'missing'],
-  selects: ['missing'],
-} as const satisfies Readonly<Record<string, readonly Fault[]>>;
-
+/** No faults of arms that declare to show memories in other words, or a part of them. */
 function allowedFaults({ rewords, selects }: ArmTraits): readonly Fault[] {
-  return [...(rewords === undefined ? [] : ALLOWED[rewords]), ...(selects === true ? ALLOWED.selects : [])];
+  const missing = selects === true || rewords === 'together';
+  return [...(rewords === undefined ? [] : ['altered' as const]), ...(missing ? ['missing' as const] : [])];
 }
 
 /** True for arms that must show the same memories as their reference: all retrieved ones that fit. */
@@ -49,13 +44,10 @@ export const sameMemories: Check = ({ arms, answered }) => {
     .filter(({ turn }) => turn.observed.memories!.given > 0);
   const traits = new Map(arms.map((arm) => [arm.name, arm]));
   const lists = Object.keys(FAULTS) as Fault[];
-  const faulty = lists.map((list) => [
-    FAULTS[list],
-    observed.filter(
-      ({ arm, observed: { memories } }) =>
-        (memories![list] ?? []).length > 0 && !allowedFaults(traits.get(arm)!).includes(list),
-    ),
-  ]);
+  const faulty = lists.map((list) => {
+    const having = observed.filter(({ observed: { memories } }) => (memories![list] ?? []).length > 0);
+    return [FAULTS[list], having.filter(({ arm }) => !allowedFaults(traits.get(arm)!).includes(list))];
+  });
   const ids = ({ facts }: AnsweredResult): string[] => facts.memoryIds.toSorted();
   const faults = describeFaults({
     ...(Object.fromEntries(faulty) as Readonly<Record<string, typeof observed>>),

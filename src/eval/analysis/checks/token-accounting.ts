@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { evaluatesAsClaimed, selectorTokens } from '../../../store/records/turn-record.ts';
+import { type AnsweredResult, evaluatesAsClaimed, selectorTokens } from '../../../store/records/turn-record.ts';
 import { type Check, type CheckInput, examples, fail, pass, undecided } from './check.ts';
 import { plannedTurns } from '../planned-sample.ts';
 
@@ -52,8 +51,8 @@ function isAccounted({ facts, tokens, account, observed }: AnsweredResult, { mak
   };
   const { kvResident, evaluated, firstLayers = 0 } = tokens;
   const counted = { kvResident, prompt: tokens.prompt, evaluated, firstLayers };
-  const isCounted = isDeepStrictEqual(counted, expected);
-  return cache !== 'bypass' && isCounted && (cache === 'miss' ? isBuilt(built, injectableTokens, making) : built === 0);
+  if (cache === 'bypass' || !isDeepStrictEqual(counted, expected)) return false;
+  return cache === 'miss' ? isBuilt(built, injectableTokens, making) : built === 0;
 }
 
 /** True if a cache miss built something, and no more than it injects. */
