@@ -1,5 +1,4 @@
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
-import type { Interval } from './intervals.ts';
 import { countUsers, mean, type Pair, sum } from './observations.ts';
 import { gain, pooledEffect } from './paired-quality.ts';
 import { minimumDetectableEffect } from './verdict.ts';
@@ -8,19 +7,7 @@ import { signFlipP } from './p-values.ts';
 /** The paired differences of two kinds of item. */
 export type PairGroups = readonly [readonly Pair[], readonly Pair[]];
 
-export interface PairedContrast {
-  /** The mean of a − b in the first group, minus that in the second. */
-  readonly delta: number;
-  /** 95 %. */
-  readonly interval: Interval;
-  readonly n: number;
-  /** Users with items in either group. */
-  readonly users: number;
-  /** Two-sided p of "both groups have the same difference". */
-  readonly p: number;
-  /** The smallest true contrast shown with power 0.8; null if no pair differs. */
-  readonly detectable: number | null;
-}
+export type PairedContrast = ReturnType<typeof pairedContrast>;
 
 /**
  * Each user's part in the contrast: the sum over its items of ±(d − centre) ÷ items of the group. `centre` of a group is
@@ -44,7 +31,7 @@ function userParts(groups: readonly (readonly Pair[])[], centres: readonly numbe
  * @param groups both with items
  * @see Newcombe 1998; Zou and Donner 2008, "Construction of confidence limits about effect measures"
  */
-export function pairedContrast(groups: PairGroups, unit: MetricDeclaration['unit'], seed: number): PairedContrast {
+export function pairedContrast(groups: PairGroups, unit: MetricDeclaration['unit'], seed: number) {
   const [first, second] = groups.map((pairs) => gain(pairs, { unit, direction: 'higher' }, pooledEffect([pairs])));
   const error = Math.hypot(first!.error, second!.error);
   const parts = userParts(groups, [first!.delta, second!.delta]);
@@ -56,14 +43,19 @@ export function pairedContrast(groups: PairGroups, unit: MetricDeclaration['unit
   const all = groups.flat();
   const common = mean(all.map(({ a, b }) => a - b));
   return {
+    /** The mean of a − b in the first group, minus that in the second. */
     delta,
+    /** 95 %. */
     interval: {
       low: delta - reach(first!.delta - first!.interval.low, second!.interval.high - second!.delta),
       high: delta + reach(first!.interval.high - first!.delta, second!.delta - second!.interval.low),
     },
     n: all.length,
+    /** Users with items in either group. */
     users: countUsers(all),
+    /** Two-sided, of "both groups have the same difference". */
     p: signFlipP({ sums: userParts(groups, [common, common]) }, seed),
+    /** The smallest true contrast shown with power 0.8; null if no pair differs. */
     detectable: (Number.isFinite(error) && minimumDetectableEffect({ error: widening * error })) || null,
   };
 }

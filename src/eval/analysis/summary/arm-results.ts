@@ -1,21 +1,13 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/records/run-results.ts';
 import { type AnsweredResult, cacheStates, funnelStages, wrongClasses } from '../../../store/records/turn-record.ts';
-import { supersededMetric } from '../metrics/built-in-metrics.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
-import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
+import { type MetricDefinition, supersededMetric } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
-import {
-  type DesignEffects,
-  estimateMetric,
-  latency,
-  meanCost,
-  meanOver,
-  qualityEstimates,
-  tokenMeans,
-} from './metric-estimates.ts';
+import type { DesignEffects } from './metric-estimates.ts';
+import { estimateMetric, latency, meanCost, meanOver, qualityEstimates, tokenMeans } from './metric-estimates.ts';
 import type { CacheSplit } from './arms-by-role.ts';
 import { estimateShare } from '../statistics/estimate-mean.ts';
 import { shareGain, tally } from '../statistics/paired-quality.ts';
@@ -40,15 +32,10 @@ function breakdown(turns: Turns, baseline: Turns, { all, primary }: RunMetrics, 
         const superseded = estimateMetric(supersededMetric, some, effects);
         const metrics = {
           ...Object.fromEntries(shown.map((metric) => [metric.name, estimateMetric(metric, some, effects)])),
-          ...(superseded === null ? {} : { superseded }),
-        };
-        return {
-          field,
-          value,
-          n: some.length,
-          metrics: metrics as BreakdownPart['metrics'],
-          ...(field === 'category' ? categoryDifferences(baseline, some, all) : {}),
-        };
+          ...(superseded && { superseded }),
+        } as BreakdownPart['metrics'];
+        const differences = field === 'category' ? categoryDifferences(baseline, some, all) : {};
+        return { field, value, n: some.length, metrics, ...differences };
       });
   });
 }
@@ -107,7 +94,7 @@ export function armResults(
   const others = arm.comparison === 'baseline' || !qualityKnown ? [] : baseline;
   const fidelity = fidelityTo(others, answered);
   const [hits, misses] = [split.hits(answered), split.misses(answered)];
-  const workedAhead = answered.some(({ account }) => account.ahead);
+  const workedAhead = answered.some(({ account }) => account.ahead !== undefined);
   const ahead = (part: 'tokens' | 'ms') => meanOver(answered, ({ account }) => account.ahead?.[part] ?? 0);
   const turns = counts(cacheStates, answered, ({ account }) => [account.cache]);
   const injected = turns.hit + turns.miss;
@@ -123,14 +110,14 @@ export function armResults(
       totalMs: latency(hits, 'total'),
     },
     breakdown: breakdown(answered, others, metrics, effects),
-    ...(fidelity === undefined ? {} : { fidelity }),
+    ...(fidelity && { fidelity }),
     tokens: hits.length === 0 ? null : tokenMeans(hits),
     turns,
     costHit: meanCost(hits),
     costMiss: meanCost(misses),
     costAll: meanCost(answered),
     ...costByRetrieval(answered, split, kinds),
-    ...(workedAhead ? { ahead: { tokens: ahead('tokens'), ms: ahead('ms') } } : {}),
+    ...(workedAhead && { ahead: { tokens: ahead('tokens'), ms: ahead('ms') } }),
     hitRate: injected === 0 ? null : turns.hit / injected,
     wrong: qualityKnown
       ? counts(wrongClasses, answered, ({ scores }) => (scores.wrongClass === null ? [] : [scores.wrongClass]))
@@ -159,20 +146,14 @@ function fidelityTo(baseline: Turns, turns: Turns): ArmResults['fidelity'] {
 }
 
 /** Task success and ln p of the gold minus those of the baseline on the same items, where both have a value. */
-function categoryDifferences(
-  baseline: Turns,
-  turns: Turns,
-  all: RunMetrics['all'],
-): Pick<BreakdownPart, 'difference' | 'goldDifference'> {
+function categoryDifferences(baseline: Turns, turns: Turns, all: RunMetrics['all']) {
   const pairsBy = (value: MetricDefinition['of']) => pairItems(perItem(turns, value), perItem(baseline, value));
   const success = pairsBy(({ scores }) => scores.taskSuccess);
   const golds = pairsBy(all.find(({ name }) => name === GOLD)!.of);
   const { n, users, wins, losses } = tally(success, 'higher');
   const gold = golds.length === 0 ? undefined : meanDifference(pairedTotals(golds));
   return {
-    ...(n === 0 ? {} : { difference: { against: baseline[0]!.arm, ...shareGain(success), n, users, wins, losses } }),
-    ...(gold && {
-      goldDifference: { delta: gold.delta, ...gold.interval, n: golds.length, users: countUsers(golds) },
-    }),
+    ...(n > 0 && { difference: { against: baseline[0]!.arm, ...shareGain(success), n, users, wins, losses } }),
+    ...(gold && { goldDifference: { delta: gold.delta, ...gold.interval, n: golds.length, users: countUsers(golds) } }),
   };
 }

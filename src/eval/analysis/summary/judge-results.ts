@@ -41,8 +41,7 @@ export function judgeNotes({ model, agreement, arms, failed }: JudgeResults): st
   const notes: string[] = [];
   if (agreement !== null) {
     const share = `${(100 * agreement.share).toFixed(1)} % of ${agreement.n} answers`;
-    const kappa = agreement.kappa?.toFixed(2) ?? '–';
-    notes.push(`judge ${model} agrees with contains on ${share}, Cohen's kappa ${kappa}`);
+    notes.push(`judge ${model} agrees with contains on ${share}, Cohen's kappa ${agreement.kappa?.toFixed(2) ?? '–'}`);
   }
   const judged = arms.reduce((total, arm) => total + arm.judged, 0);
   const unjudged = arms.reduce((total, arm) => total + arm.unjudged, 0);

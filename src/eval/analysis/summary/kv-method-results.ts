@@ -5,11 +5,11 @@ import type { Turns } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { holm, signFlipP } from '../statistics/p-values.ts';
-import { countUsers, mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
+import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
 import { pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { type ArmsByRole, armsByRole, type CacheSplit } from './arms-by-role.ts';
-import { type DesignEffects, estimateMetric } from './metric-estimates.ts';
+import { type DesignEffects, estimateMetric, meanOfKnown } from './metric-estimates.ts';
 import { asDifference, gain, pairedDelta, pooledEffect, tally } from '../statistics/paired-quality.ts';
 
 type AgainstRandom = NonNullable<MethodResults['againstRandom']>;
@@ -56,15 +56,19 @@ function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[],
     const [own, others] = [byArm.get(arm.name), byArm.get(control?.name ?? '')];
     if (control === undefined || own === undefined || others === undefined) return [];
     const pairs = pairItems(perItem(own, metric.of), perItem(others, metric.of));
-    return pairs.length === 0 ? [] : [{ arm, control, pairs }];
+    if (pairs.length === 0) return [];
+    return {
+      arm,
+      control,
+      pairs,
+      p: arm.deployable === false ? null : signFlipP(pairedTotals(pairs).differences, seed),
+    };
   });
   const effect = pooledEffect(compared.map(({ pairs }) => pairs));
-  const test = (pairs: readonly Pair[]): number => signFlipP(pairedTotals(pairs).differences, seed);
-  const ps = compared.map(({ arm, pairs }) => (arm.deployable === false ? null : test(pairs)));
-  const adjusted = holm(ps);
+  const adjusted = holm(compared.map(({ p }) => p));
   return new Map(
-    compared.map(({ arm, control, pairs }, place) => {
-      const [p = null, pAdjusted = null] = [ps[place], adjusted[place]];
+    compared.map(({ arm, control, pairs, p }, place) => {
+      const pAdjusted = adjusted[place]!;
       const difference = asDifference(gain(pairs, metric, effect), metric);
       const counts = tally(pairs, metric.direction);
       const isGain = metric.direction === 'higher' ? difference.delta > 0 : difference.delta < 0;
@@ -97,11 +101,6 @@ function bytesPerToken(turns: Turns): number | null {
   return tokens === 0 ? null : bytes / tokens;
 }
 
-function meanOfKnown(turns: Turns, value: (turn: AnsweredResult) => number | null): number | null {
-  const values = turns.flatMap((turn) => value(turn) ?? []);
-  return values.length === 0 ? null : mean(values);
-}
-
 /** TTFT relative to evaluating the question alone, that is, to the primary arm's TTFT minus its loading time. */
 function timesQueryOnly(hits: Turns, primary: Turns, { hasPrimary }: CacheSplit): MethodResults['timesQueryOnly'] {
   if (!hasPrimary) return null;
@@ -111,13 +110,8 @@ function timesQueryOnly(hits: Turns, primary: Turns, { hasPrimary }: CacheSplit)
   ).filter(({ b }) => b > 0);
   if (pairs.length === 0) return null;
   const { delta, interval } = pairedLatency(pairs);
-  return {
-    mean: Math.exp(delta),
-    low: Math.exp(interval.low),
-    high: Math.exp(interval.high),
-    n: pairs.length,
-    users: countUsers(pairs),
-  };
+  const [mean, low, high] = [Math.exp(delta), Math.exp(interval.low), Math.exp(interval.high)];
+  return { mean, low, high, n: pairs.length, users: countUsers(pairs) };
 }
 
 function byRank(metric: MetricDefinition, effects: DesignEffects, turns: Turns, baseline: Turns) {
@@ -134,8 +128,6 @@ function byRank(metric: MetricDefinition, effects: DesignEffects, turns: Turns, 
   });
 }
 
-type Method = Pick<MethodResults, 'method' | 'kind' | 'budget'>;
-
 /** What an arm recomputes or drops, in its traits: `random:ranked:.3`, `first/16:.3`, `knorm:.5`, `link:4`. */
 const RULE_AND_NUMBER = /^(?<rule>.+):(?<number>all|[.\d]+)$/;
 
@@ -143,7 +135,7 @@ function selectionRule({ prefill, evict }: ArmTraits) {
   return RULE_AND_NUMBER.exec(evict ?? prefill ?? '')?.groups as { rule: string; number: string } | undefined;
 }
 
-export function describeMethod(arm: ArmTraits): Method {
+export function describeMethod(arm: ArmTraits): Pick<MethodResults, 'method' | 'kind' | 'budget'> {
   const { store } = arm.settings;
   if (store !== undefined && store !== 'f16') {
     return { method: arm.name.replace(`@store=${store}`, '@store'), kind: 'quantised', budget: store };

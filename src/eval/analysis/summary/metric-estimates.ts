@@ -52,6 +52,12 @@ export function meanOver(turns: Turns, value: (turn: AnsweredResult) => number):
   return mean(turns.map(value));
 }
 
+/** The mean over the turns that have a value; null if none has. */
+export function meanOfKnown(turns: Turns, value: (turn: AnsweredResult) => number | null | undefined): number | null {
+  const values = turns.flatMap((turn) => value(turn) ?? []);
+  return values.length === 0 ? null : mean(values);
+}
+
 export function tokenMeans(turns: Turns): TokenMeans {
   const usesFirstLayers = turns.some(({ tokens }) => tokens.firstLayers !== undefined);
   return {

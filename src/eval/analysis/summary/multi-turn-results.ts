@@ -1,11 +1,11 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { MultiTurnResults } from '../../../store/records/run-results.ts';
-import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
-import { countUsers, mean, type Pair, perItem } from '../statistics/observations.ts';
+import { countUsers, type Pair, perItem } from '../statistics/observations.ts';
 import { pairedDelta } from '../statistics/paired-quality.ts';
 import { memoryBytes } from './kv-method-results.ts';
+import { meanOfKnown } from './metric-estimates.ts';
 
 /** What each arm keeps of one context over its turns, and the change from the first turn to the last. */
 export function multiTurnResults(
@@ -17,12 +17,10 @@ export function multiTurnResults(
   const [first, last] = [Math.min(...conditions), Math.max(...conditions)];
   return arms.map(({ name }) => {
     const turns = turnsOfArm(answered, name);
-    const bytes = turns.flatMap((turn) => memoryBytes(turn) ?? []);
-    const repaired = turns.flatMap(({ account }) => account.repaired ?? []);
     return {
       arm: name,
-      promptBytes: bytes.length === 0 ? null : mean(bytes),
-      repairedTokens: repaired.length === 0 ? null : mean(repaired),
+      promptBytes: meanOfKnown(turns, memoryBytes),
+      repairedTokens: meanOfKnown(turns, ({ account }) => account.repaired),
       change: change(turns, primary, { first, last }),
     };
   });
@@ -31,10 +29,7 @@ export function multiTurnResults(
 /** The last turn minus the first, paired by user; null without pairs. */
 function change(turns: Turns, metric: MetricDefinition, { first, last }: Record<'first' | 'last', number>) {
   const valuesOn = (condition: number) =>
-    perItem(
-      turns.filter(({ item }: AnsweredResult) => item.condition === condition),
-      metric.of,
-    );
+    perItem(turns, (turn) => (turn.item.condition === condition ? metric.of(turn) : null));
   const before = new Map(valuesOn(first).map(({ userId, value }) => [userId, value]));
   const pairs = valuesOn(last).flatMap(({ userId, value }): Pair[] => {
     const b = before.get(userId);

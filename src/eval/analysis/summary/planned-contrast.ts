@@ -1,13 +1,13 @@
 import type { ContrastResults, MeasuredContrast, PlannedContrast } from '../../../store/records/planned-contrast.ts';
 import type { RunDescription } from '../../../store/records/run-description.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { detectableContrast, type PairedContrast, pairedContrast } from '../statistics/paired-contrast.ts';
 import { countUsers, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { shareGain, tally } from '../statistics/paired-quality.ts';
 import { LEVEL, MIN_USERS } from '../statistics/verdict.ts';
-
-type Categories = PlannedContrast['categories'];
 
 /** What is known of a contrast before the first turn. @param counts drawn items by category */
 export function contrastBefore(
@@ -40,23 +40,28 @@ interface ContrastSettings {
 export function contrastResults(
   answered: Turns,
   dataset: RunDescription['dataset'],
-  settings: ContrastSettings,
+  { metrics: { all }, unknownQuality, seed }: ContrastSettings,
 ): ContrastResults | undefined {
   const planned = dataset.plannedContrast;
   if (planned === undefined) return undefined;
   const before = contrastBefore(planned, dataset.counts.category);
   const absent = (why: string): ContrastResults => ({ planned, before, found: { state: 'absent', why } });
-  if (settings.unknownQuality !== null) return absent(settings.unknownQuality);
-  if (!settings.metrics.all.some(({ name }) => name === planned.metric)) return absent(`no metric ${planned.metric}`);
+  if (unknownQuality !== null) return absent(unknownQuality);
+  const metric = all.find(({ name }) => name === planned.metric);
+  if (metric === undefined) return absent(`no metric ${planned.metric}`);
   const missing = [planned.arm, planned.reference].filter((arm) => turnsOfArm(answered, arm).length === 0);
   if (missing.length > 0) return absent(`no turn of ${missing.join(' and ')}`);
-  const pairs = pairsByCategory(answered, planned, settings.metrics, planned.metric);
+  const pairs = pairsByCategory(answered, planned, metric);
   const empty = planned.categories.filter((_, place) => pairs[place]!.length === 0);
   if (empty.length > 0) return absent(`no item of ${empty.join(' and ')} was answered by both arms`);
-  const contrast = pairedContrast(pairs, '%', settings.seed);
+  const contrast = pairedContrast(pairs, '%', seed);
   const users = Math.min(...pairs.map(countUsers));
-  const golds = pairsByCategory(answered, planned, settings.metrics, 'goldLogProb');
-  const scored = golds.every(({ length }) => length > 0) ? pairedContrast(golds, 'nats', settings.seed) : null;
+  const golds = pairsByCategory(
+    answered,
+    planned,
+    all.find(({ name }) => name === 'goldLogProb')!,
+  );
+  const scored = golds.every(({ length }) => length > 0) ? pairedContrast(golds, 'nats', seed) : null;
   const found: MeasuredContrast = {
     state: 'measured',
     ...difference(contrast),
@@ -64,8 +69,7 @@ export function contrastResults(
     detectable: contrast.detectable,
     verdict: users < MIN_USERS ? 'too few users' : contrastVerdict(contrast.p, contrast.delta),
     parts: planned.categories.map((category, place) => {
-      const own = pairs[place]!;
-      return { category, ...shareGain(own), ...tally(own, 'higher') };
+      return { category, ...shareGain(pairs[place]!), ...tally(pairs[place]!, 'higher') };
     }),
     goldLogProb: scored && difference(scored),
   };
@@ -76,19 +80,13 @@ const difference = ({ delta, interval, n, users }: PairedContrast) => ({ delta, 
 
 function pairsByCategory(
   answered: Turns,
-  { arm, reference, categories }: PlannedContrast,
-  { all }: RunMetrics,
-  name: string,
+  { arm, reference, categories: [first, second] }: PlannedContrast,
+  metric: MetricDefinition,
 ): readonly [Pair[], Pair[]] {
-  const metric = all.find((one) => one.name === name)!;
-  const pairs = (category: Categories[number]): Pair[] => {
-    const [own, others] = [arm, reference].map((one) =>
-      perItem(
-        turnsOfArm(answered, one).filter(({ item }) => item.category === category),
-        metric.of,
-      ),
-    );
-    return pairItems(own!, others!);
+  const pairs = (category: string): Pair[] => {
+    const isOf = ({ item }: AnsweredResult): boolean => item.category === category;
+    const values = (name: string) => perItem(turnsOfArm(answered, name).filter(isOf), metric.of);
+    return pairItems(values(arm), values(reference));
   };
-  return [pairs(categories[0]), pairs(categories[1])];
+  return [pairs(first), pairs(second)];
 }
