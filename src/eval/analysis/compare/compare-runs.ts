@@ -101,20 +101,10 @@ export function compareStoredRuns(
 /** The answers of one run to an item, by repeat, and the share of right ones. */
 export type ItemAnswers = NonNullable<ReturnType<typeof itemAnswers>>;
 
-export interface FlippedItem {
-  readonly itemId: string;
-  readonly userId: string;
-  /** `won`: the first run is better. */
-  readonly outcome: 'won' | 'lost';
-  readonly question: string;
-  /** Null where only abstaining is right. */
-  readonly gold: string | null;
-  readonly a: ItemAnswers;
-  readonly b: ItemAnswers;
-}
-
 /** Items that an arm answers better in one run than in the other, by task success, in the order of the first run. */
 export type ArmFlips = ReturnType<typeof armFlips>;
+
+export type FlippedItem = ArmFlips['items'][number];
 
 function itemAnswers(turns: Turns) {
   const scores = turns.flatMap((turn) => turn.scores.taskSuccess ?? []);
@@ -123,19 +113,14 @@ function itemAnswers(turns: Turns) {
 
 function armFlips(a: RunToCompare, b: RunToCompare, arms: ArmPair) {
   const others = Map.groupBy(b.turns(arms.b), ({ itemId }) => itemId);
-  const items: FlippedItem[] = [];
-  let ties = 0;
-  for (const [itemId, turns] of Map.groupBy(a.turns(arms.a), (turn) => turn.itemId)) {
+  const compared = [...Map.groupBy(a.turns(arms.a), ({ itemId }) => itemId)].flatMap(([itemId, turns]) => {
     const [own, other] = [itemAnswers(turns), itemAnswers(others.get(itemId) ?? [])];
-    if (own === null || other === null) continue;
-    if (own.right === other.right) {
-      ties++;
-      continue;
-    }
+    if (own === null || other === null) return [];
     const { userId, item } = turns[0]!;
-    const outcome = own.right > other.right ? 'won' : 'lost';
-    items.push({ itemId, userId, outcome, question: item.query, gold: item.gold, a: own, b: other });
-  }
+    const outcome = own.right > other.right ? ('won' as const) : ('lost' as const);
+    return [{ itemId, userId, outcome, question: item.query, gold: item.gold, a: own, b: other }];
+  });
+  const items = compared.filter((item) => item.a.right !== item.b.right);
   const wins = items.filter(({ outcome }) => outcome === 'won').length;
-  return { arms, wins, losses: items.length - wins, ties, items };
+  return { arms, wins, losses: items.length - wins, ties: compared.length - items.length, items };
 }

@@ -30,10 +30,8 @@ interface DifferenceSettings {
   readonly latency: boolean;
 }
 
-interface ComparedTurns {
+interface ComparedTurns extends Readonly<Record<'a' | 'b', Turns>> {
   readonly arms: ArmPair;
-  readonly a: Turns;
-  readonly b: Turns;
 }
 
 type TurnValue = (turn: AnsweredResult) => number | null;
@@ -60,14 +58,12 @@ function means(pairs: readonly Pair[]): { meanA: number; meanB: number } {
 }
 
 function qualityDifferences(all: readonly ComparedTurns[], metric: MetricDefinition, settings: DifferenceSettings) {
-  const compared = all
-    .map((turns) => {
-      const pairs = pairTurns(turns, metric.of);
-      // Runs of two versions of the scoring rules score the same answers otherwise.
-      const identical = areIdentical(turns) && pairs.every((pair) => pair.a === pair.b);
-      return { arms: turns.arms, pairs, identical, planned: true, pooled: true };
-    })
-    .filter(({ pairs }) => pairs.length > 0);
+  const compared = all.flatMap((turns) => {
+    const pairs = pairTurns(turns, metric.of);
+    // Runs of two versions of the scoring rules score the same answers otherwise.
+    const identical = areIdentical(turns) && pairs.every((pair) => pair.a === pair.b);
+    return pairs.length === 0 ? [] : [{ arms: turns.arms, pairs, identical, planned: true, pooled: true }];
+  });
   return judgeDifferences(metric, compared, settings).map(({ detectable: _, ...difference }, index) => {
     const { arms, pairs } = compared[index]!;
     return { arms, metric: metric.name, ...means(pairs), ...difference };
@@ -98,12 +94,10 @@ export function metricDifferences(
   const plain = (metric: string, better: 'higher' | 'lower', value: TurnValue) =>
     all.flatMap((turns) => plainDifference(turns, metric, better, value));
   const ifHit = (turn: AnsweredResult, value: number) => (a.hits.has(turn) || b.hits.has(turn) ? value : null);
-  const quality = (): MetricDifference[] => [
-    ...[...compared].flatMap((metric) => qualityDifferences(all, metric, settings)),
-    ...plain('goldLogProbability', 'higher', ({ observed }) => observed.goldLogProbability),
-  ];
+  const judged = settings.quality ? [...compared] : [];
   return [
-    ...(settings.quality ? quality() : []),
+    ...judged.flatMap((metric) => qualityDifferences(all, metric, settings)),
+    ...(settings.quality ? plain('goldLogProbability', 'higher', ({ observed }) => observed.goldLogProbability) : []),
     ...plain('evaluatedTokens', 'lower', (turn) => ifHit(turn, turn.tokens.evaluated)),
     ...(settings.latency ? plain('ttftLogRatio', 'lower', (turn) => ifHit(turn, turn.timings.firstToken)) : []),
   ];

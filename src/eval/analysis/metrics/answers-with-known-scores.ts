@@ -5,7 +5,7 @@ import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
 import { metricsVersion } from './metrics-version.ts';
 import { scoreTurn } from './score-turn.ts';
 
-interface PlantedAnswer {
+export interface PlantedAnswer {
   readonly answer: string;
   /** Null for an absent item. */
   readonly gold: string | null;

@@ -30,9 +30,9 @@ function wordSplitter(golds: readonly string[], { language, version = metricsVer
   if (version === 1) return (text: string): Word[] => splitWordsVersion1(text, language);
   const known = knownLanguage(language);
   const rules = known === undefined ? undefined : LISTS[known];
-  if (!golds.some((gold) => rules?.isList.test(gold)))
-    return (text: string): Word[] => splitWords(text, language, version);
-  return (text: string): Word[] => splitWords(text.replaceAll(rules!.conjunction, ', '), language, version);
+  const isList = golds.some((gold) => rules?.isList.test(gold));
+  return (text: string): Word[] =>
+    splitWords(isList ? text.replaceAll(rules!.conjunction, ', ') : text, language, version);
 }
 
 const PRONOUN = /^(?:i|you|he|she|it|they|we|this|that|there|your|his|her|their|my)$/u;
@@ -67,9 +67,8 @@ function sentenceHit(
   const words = cut(sentence);
   const wanted = golds.map(cut);
   const asked = cut(query);
-  const isGold = (form: readonly Word[]): boolean => {
-    return wanted.some((gold) => gold.length === form.length && findSpans(gold, form).length > 0);
-  };
+  const isGold = (form: readonly Word[]): boolean =>
+    wanted.some((gold) => gold.length === form.length && findSpans(gold, form).length > 0);
   const spansOfValues = (values: readonly string[]): Span[][] =>
     [...new Set(values)]
       .map(cut)

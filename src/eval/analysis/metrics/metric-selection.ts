@@ -114,11 +114,8 @@ export function requirePrimary(name: string, own: readonly MetricDeclaration[], 
 export function requireContrastMetric(name: string, own: readonly MetricDeclaration[], place: string): void {
   const known = [...builtInMetrics, ...own].filter(({ unit }) => unit === '%').map((metric) => metric.name);
   if (known.includes(name)) return;
-  throw new BenchError(
-    'bad-data',
-    `${place}: plannedContrast.metric ${JSON.stringify(name)} is no metric in %${didYouMean(name, known)}`,
-    `name one of ${known.join(', ')}`,
-  );
+  const message = `${place}: plannedContrast.metric ${JSON.stringify(name)} is no metric in %${didYouMean(name, known)}`;
+  throw new BenchError('bad-data', message, `name one of ${known.join(', ')}`);
 }
 
 /** The metric that decides whether an answer is right: the primary one if it is in %, else `contains`. */

@@ -4,6 +4,7 @@ import { holdsWords, wordForm } from '../../../data/split-words.ts';
 import type { CheckResult } from '../../../store/records/run-results.ts';
 import { mean } from '../statistics/observations.ts';
 import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
+import type { PlantedAnswer } from './answers-with-known-scores.ts';
 import { foolingWays, misjudged, plantAnswer, plantedRefusal, plantedTurn } from './answers-with-known-scores.ts';
 import { textMetrics } from './text-metrics-by-name.ts';
 
@@ -35,13 +36,10 @@ interface Trial {
 }
 
 /** An answer to an item; the gold is null for an absent item. */
-interface Exchange {
-  readonly gold: string | null;
-  readonly answer: string;
-}
+type Exchange = Pick<PlantedAnswer, 'gold' | 'answer'>;
 
 /** Pairs each gold with the next in a random order, and leaves out pairs in which one gold contains the other. */
-function derange(golds: readonly string[], language: Language, seed: number): { gold: string; answer: string }[] {
+function derange(golds: readonly string[], language: Language, seed: number) {
   const order = new SeededRandom(seed).shuffled(golds);
   const pairs = order.map((gold, index) => ({ gold, answer: order[(index + 1) % order.length]! }));
   return pairs.filter(({ gold, answer }) => isApart(gold, answer, language));
@@ -138,18 +136,13 @@ export function metricsSelfTest(
   );
   const faulty = [...builtInMetrics, ...own].flatMap((metric) => metricFault(metric, seed) ?? []);
   const wrong = LANGUAGES.flatMap((language) => misjudged(GOLDS[language], language));
-  const passed =
-    tried.every((one) => one.passed) &&
-    paraphrase > 0 &&
-    wrong.length === 0 &&
-    fooled.share < MAX_BY_CHANCE &&
-    faulty.length === 0;
+  const isSound = tried.every((one) => one.passed) && wrong.length + faulty.length === 0;
+  const passed = isSound && paraphrase > 0 && fooled.share < MAX_BY_CHANCE;
+  const detects = '1 planted answer that is misjudged, 1 metric that scores golds no higher than silence';
   return {
     check: 'metrics',
     status: passed ? 'passed' : 'failed',
-    ...(passed
-      ? { detects: '1 planted answer that is misjudged, 1 metric that scores golds no higher than silence' }
-      : {}),
+    ...(passed && { detects }),
     evidence: [
       ...tried.map(({ evidence }) => evidence),
       `lowest score of a paraphrase ${paraphrase.toFixed(2)}`,

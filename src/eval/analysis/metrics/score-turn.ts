@@ -132,11 +132,11 @@ export function scoreTurn(
   const taskSuccess = locomo ?? abstention ?? texts[deciding];
   const isSuperseded = (value: string): boolean =>
     item.superseded.some((old) => containsTokens(old, value, language) && containsTokens(value, old, language));
-  const classify = (): Scores['wrongClass'] =>
+  const isRight = taskSuccess === null ? null : taskSuccess === 1;
+  const classify = (): WrongClass =>
     classifyWrongAnswer({
       ...languageProfile,
       answer,
-      isRight: taskSuccess === 1,
       golds,
       superseded: item.superseded,
       otherValues: turn.shown.flatMap(({ memoryId, value }) =>
@@ -144,17 +144,15 @@ export function scoreTurn(
       ),
       shownTexts: [item.query, ...[...item.history, ...turn.shown].map(({ content }) => content)],
     });
-  const wrongClass = taskSuccess === null ? null : classify();
+  const wrongClass = isRight === false ? classify() : null;
   const judged = { ...texts, locomoF1: locomo, abstention, taskSuccess, wrongClass };
-  if (item.answer === null || !evidenceIsKnown(item)) {
-    return { ...judged, failedStage: null, passedStages: [], evidenceRank: null };
-  }
-  return { ...judged, ...followEvidence(item.evidence, turn, taskSuccess === null ? null : taskSuccess === 1) };
+  if (item.answer !== null && evidenceIsKnown(item))
+    return { ...judged, ...followEvidence(item.evidence, turn, isRight) };
+  return { ...judged, failedStage: null, passedStages: [], evidenceRank: null };
 }
 
 interface AnswerUnderTest extends UserLanguage {
   readonly answer: string;
-  readonly isRight: boolean;
   /** The gold answers; empty for an absent item, where abstaining is right. */
   readonly golds: readonly string[];
   readonly superseded: readonly string[];
@@ -188,14 +186,13 @@ function bringsNewWord(test: AnswerUnderTest): boolean {
 }
 
 /**
- * The class of a wrong answer, null for a right one; the first that fits, in this order: wrong abstention · superseded
+ * The class of a wrong answer; the first that fits, in this order: wrong abstention · superseded
  * (an outdated value, without the gold) · confused (the value of another memory that was shown, or an outdated value
  * with the gold) · near-copy (edit distance to the gold ≤ 2, or token F1 ≥ 0.5) · fabricated (words that nothing shown
  * contains) · off-topic (empty, or only words that were shown). An absent item has no wrong abstention and no near-copy.
  */
-function classifyWrongAnswer(test: AnswerUnderTest): WrongClass | null {
+function classifyWrongAnswer(test: AnswerUnderTest): WrongClass {
   const { answer, golds, language } = test;
-  if (test.isRight) return null;
   if (isAbstention(answer, test.unknownAnswer, language)) return 'wrong-abstention';
   const holds = (values: readonly string[]): boolean => values.some((value) => containsTokens(answer, value, language));
   if (holds(test.superseded)) return holds(golds) ? 'confused' : 'superseded';
