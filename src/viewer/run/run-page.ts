@@ -32,7 +32,7 @@ export function readRunPage(
   const run = findRunByName(database, name);
   const matrix = readMatrix(database, name, query, options);
   const results = new RunRepository(database).results(run.id) ?? resultsSoFar(database, run);
-  return { run, results, matrix, usualPair: usualPair(run.plan.arms, matrix.values.arms) };
+  return { run, results, matrix };
 }
 
 /** The results of the users of an unfinished run with all turns written; null before the first. */
@@ -42,7 +42,7 @@ function resultsSoFar(database: BenchDatabase, run: RunRecord): RunResults | nul
   return unfinishedResults(run, new TurnRepository(database).listForResults(run.id), underWay).results;
 }
 
-/** The content of the page of a run. `results` is null until the first user is finished; `usualPair` are the arms that its form preselects. */
+/** The content of the page of a run. `results` is null until the first user is finished. */
 export type RunPage = ReturnType<typeof readRunPage>;
 
 /** Makes a function that reads a table or figure of a run by id, which throws BenchError `not-found`. */
@@ -50,11 +50,10 @@ const drawingReader =
   <Drawing extends { readonly id: string }>(what: string, draw: (results: RunResults) => readonly Drawing[]) =>
   (database: BenchDatabase, name: string, id: string): Drawing => {
     const results = new RunRepository(database).results(findRunByName(database, name).id);
-    const drawings = results === null ? [] : draw(results);
-    const found = drawings.find((one) => one.id === id);
+    const drawings = new Map(results === null ? [] : draw(results).map((drawing) => [drawing.id, drawing]));
+    const found = drawings.get(id);
     if (found !== undefined) return found;
-    const known = drawings.map((one) => one.id);
-    throw unknownNameError(`run "${name}" has no ${what}`, id, known);
+    throw unknownNameError(`run "${name}" has no ${what}`, id, [...drawings.keys()]);
   };
 
 export const readTable = drawingReader('table', allTables);
@@ -117,8 +116,9 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
     ${matrixSection(matrix, links)} ${isFirst && results !== null ? resultSections(results, name, links) : ''}`;
 }
 
-function armsForm({ matrix: { run, values }, usualPair: [a, b] }: RunPage): Html | string {
+function armsForm({ run: { name: run, plan }, matrix: { values } }: RunPage): Html | string {
   if (values.arms.length < 2) return '';
+  const [a, b] = usualPair(plan.arms, values.arms);
   const arms = options(values.arms);
   const fields = [select('armA', 'compare arm', a, arms), select('armB', 'against', b, arms)];
   return html`<details class="tools">

@@ -24,19 +24,12 @@ function bytesText(bytes: number): string {
 export function kvSection(turn: AnsweredDisplayTurn): Section {
   const { prefill } = turn;
   const pieces = kvPieces(prefill);
+  const numbers = { tokens: 'number', positions: 'number', size: 'number', α: 'number', ms: 'number' } as const;
   const table: SectionBlock = {
     kind: 'table',
     what: 'blocks',
     rowHeading: 'block',
-    columns: sectionColumns({
-      origin: 'text',
-      tokens: 'number',
-      positions: 'number',
-      size: 'number',
-      α: 'number',
-      ms: 'number',
-      key: 'text',
-    }),
+    columns: sectionColumns({ origin: 'text', ...numbers, key: 'text' }),
     rows: pieces.map(({ name, memoryId, origin, tokens, position, sizeBytes, alpha, computeMs, key }) => ({
       label: memoryId ?? name,
       cells: [
@@ -116,10 +109,10 @@ export function costSection(turn: AnsweredDisplayTurn): Section {
   const phases = turnPhases(turn);
   const whole = Math.max(timings.total, ...phases.map(({ startMs, ms }) => startMs + ms));
   const axis: BarPart = { look: 'axis', start: timings.firstToken / whole - 0.001, share: 0.003 };
-  const row = (label: string, ms: number, bar: readonly BarPart[]) => ({
-    label,
-    cells: [{ content: formatNumber(ms, 2), bar }],
-  });
+  const row = (label: string, look: string, ms: number, startMs = 0) => {
+    const bar = [{ look, start: startMs / whole, share: ms / whole }, ...(look === 'phase' ? [axis] : [])];
+    return { label, cells: [{ content: formatNumber(ms, 2), bar }] };
+  };
   const expected = account.evaluated === tokens.evaluated ? '' : ` (${account.evaluated} expected)`;
   const counts = {
     prompt: String(tokens.prompt),
@@ -146,11 +139,9 @@ export function costSection(turn: AnsweredDisplayTurn): Section {
         rowHeading: 'phase',
         columns: [{ heading: 'ms', kind: 'bar' }],
         rows: [
-          ...phases.map(({ name, startMs, ms }) =>
-            row(name, ms, [{ look: 'phase', start: startMs / whole, share: ms / whole }, axis]),
-          ),
-          row('first token', timings.firstToken, [{ look: 'first', start: 0, share: timings.firstToken / whole }]),
-          row('total', timings.total, [{ look: 'total', start: 0, share: timings.total / whole }]),
+          ...phases.map(({ name, startMs, ms }) => row(name, 'phase', ms, startMs)),
+          row('first token', 'first', timings.firstToken),
+          row('total', 'total', timings.total),
         ],
       },
     ],
@@ -161,19 +152,19 @@ export function costSection(turn: AnsweredDisplayTurn): Section {
 export function turnPhases({ timings }: Pick<AnsweredDisplayTurn, 'timings'>) {
   const { retrieve, gate, assemble, kvLoad, kvCompute, prefill, firstToken, decode, total } = timings;
   const computed = Math.min(kvCompute, Math.max(0, firstToken - retrieve - gate - assemble - kvLoad - prefill));
-  const parts: readonly (readonly [string, number])[] = [
-    ['retrieve', retrieve],
-    ['gate', gate],
-    ['assemble prompt', assemble],
-    ['compute KV', computed],
-    ['load KV', kvLoad],
-    ['prefill', prefill],
-    ['decode', decode],
-    ['store KV', kvCompute - computed],
-  ];
-  const known = parts.reduce((sum, [, ms]) => sum + ms, 0);
+  const parts = {
+    retrieve,
+    gate,
+    'assemble prompt': assemble,
+    'compute KV': computed,
+    'load KV': kvLoad,
+    prefill,
+    decode,
+    'store KV': kvCompute - computed,
+  };
+  const known = Object.values(parts).reduce((sum, ms) => sum + ms, 0);
   let startMs = 0;
-  return [...parts, ['other', total - known] as const].flatMap(([name, ms]) => {
+  return Object.entries({ ...parts, other: total - known }).flatMap(([name, ms]) => {
     if (ms < MIN_PHASE) return [];
     const phase = { name, startMs, ms };
     startMs += ms;

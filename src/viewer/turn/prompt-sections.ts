@@ -1,5 +1,5 @@
 import { formatNumber } from '../../render/format-number.ts';
-import { type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
+import { type Content, type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { DroppedPart } from '../../store/records/prompt-info.ts';
 import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
 import { segmentsWithPositions, segmentKind, segmentName, segmentPlace } from './segment-positions.ts';
@@ -52,7 +52,10 @@ export function budgetSection({ prompt: { budget } }: AnsweredDisplayTurn): Sect
     { name: 'reserve', look: 'reserve', mark: '░', weight: budget.reserveTokens },
   ];
   const shared = sharedTokens > 0 ? ` ${sharedTokens} tokens share a position with another.` : '';
-  const size = ({ tokens }: DroppedPart): string => (tokens === null ? 'not counted' : `${tokens} tokens`);
+  const describe = ({ part, id, tokens, rule }: DroppedPart): Content => [
+    { text: `${part} ${id}`, look: 'strong' },
+    `, ${tokens === null ? 'not counted' : `${tokens} tokens`}, ${rule}: ${droppedRules[rule]}`,
+  ];
   return {
     id: 'budget',
     heading: `Context window, ${windowTokens} tokens`,
@@ -64,23 +67,13 @@ export function budgetSection({ prompt: { budget } }: AnsweredDisplayTurn): Sect
       { kind: 'heading', id: 'dropped', text: 'Dropped' },
       dropped.length === 0
         ? { kind: 'text', content: 'Nothing was dropped.', look: 'soft' }
-        : {
-            kind: 'list',
-            what: 'were dropped',
-            most: MAX_DROPPED,
-            items: dropped.map((part) => [
-              { text: `${part.part} ${part.id}`, look: 'strong' },
-              `, ${size(part)}, ${part.rule}: ${droppedRules[part.rule]}`,
-            ]),
-          },
+        : { kind: 'list', what: 'were dropped', most: MAX_DROPPED, items: dropped.map(describe) },
     ],
   };
 }
 
-export function memoriesSection({
-  given: { retrieved, retrieval, summary = '' },
-  timings,
-}: AnsweredDisplayTurn): Section {
+export function memoriesSection({ given, timings }: AnsweredDisplayTurn): Section {
+  const { retrieved, retrieval, summary = '' } = given;
   let left = MAX_MEMORIES_BYTES;
   const rows = retrieved.map(({ rank, score, evidence, kept, memoryId, content }) => {
     const most = Math.max(0, Math.min(MAX_MEMORY_BYTES, left));
@@ -98,30 +91,22 @@ export function memoriesSection({
     };
   });
   const details = retrieval === null ? '{}' : JSON.stringify(retrieval.details);
+  const columns = sectionColumns({ rank: 'number', score: 'number', evidence: 'text', kept: 'text', content: 'wrap' });
+  const table: SectionBlock = {
+    kind: 'table',
+    what: 'memories',
+    rowHeading: 'memory',
+    columns,
+    rows,
+    most: MAX_MEMORIES,
+  };
   return {
     id: 'memories',
     heading: `Retrieved memories, ${retrieved.length}`,
     blocks: [
       ...textBlocks(retrievalText(retrieval, timings.retrieve)),
       ...(retrieval?.flags ?? []).flatMap(({ flag, reason }) => textBlocks(`${flag}: ${reason}`, 'bad')),
-      ...(rows.length === 0
-        ? textBlocks('None.', 'soft')
-        : [
-            {
-              kind: 'table',
-              what: 'memories',
-              rowHeading: 'memory',
-              columns: sectionColumns({
-                rank: 'number',
-                score: 'number',
-                evidence: 'text',
-                kept: 'text',
-                content: 'wrap',
-              }),
-              rows,
-              most: MAX_MEMORIES,
-            } satisfies SectionBlock,
-          ]),
+      ...(rows.length === 0 ? textBlocks('None.', 'soft') : [table]),
       ...detailsBlock('Details of the retrieval', details === '{}' ? '' : details, 4000),
       ...detailsBlock('Summary by the retriever (history_context)', summary, 8000),
     ],

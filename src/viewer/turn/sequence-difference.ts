@@ -8,12 +8,8 @@ import { countText } from '../../render/format-number.ts';
 const MAX_ALIGNED = 1000;
 
 /** Aligns two lists of segments by role and memory. A segment without a counterpart is paired with undefined. */
-function alignedSegments(
-  here: readonly SegmentWithPosition[],
-  there: readonly SegmentWithPosition[],
-): (readonly [SegmentWithPosition | undefined, SegmentWithPosition | undefined])[] {
-  const same = (a: SegmentWithPosition, b: SegmentWithPosition): boolean =>
-    a.role === b.role && a.memoryId === b.memoryId;
+function alignedSegments(here: readonly SegmentWithPosition[], there: readonly SegmentWithPosition[]) {
+  const same = (a: SegmentWithPosition, b: SegmentWithPosition) => a.role === b.role && a.memoryId === b.memoryId;
   const [rows, columns] = [Math.min(here.length, MAX_ALIGNED), Math.min(there.length, MAX_ALIGNED)];
   // longest[i][j]: length of the longest common subsequence of here[i..] and there[j..].
   const longest = Array.from({ length: rows + 1 }, () => new Array<number>(columns + 1).fill(0));
@@ -171,7 +167,7 @@ function segmentContent(difference: SegmentDifference, here: string, there: stri
 const tokenIds = ({ prompt }: AnsweredDisplayTurn): number[] => prompt.segments.flatMap((segment) => segment.tokenIds);
 
 const promptMemories = ({ prompt }: AnsweredDisplayTurn): string[] =>
-  prompt.segments.flatMap(({ memoryId }) => (memoryId === undefined ? [] : [memoryId]));
+  prompt.segments.flatMap(({ memoryId }) => memoryId ?? []);
 
 function segmentAt({ prompt: { segments } }: AnsweredDisplayTurn, token: number): string {
   let end = 0;
@@ -183,7 +179,7 @@ function segmentAt({ prompt: { segments } }: AnsweredDisplayTurn, token: number)
 }
 
 /** Summary of the differences between two turns: answers, sequences, memories and cost. */
-export function turnDifferences(a: AnsweredDisplayTurn, b: AnsweredDisplayTurn): Section {
+export function differenceSummary(a: AnsweredDisplayTurn, b: AnsweredDisplayTurn): Section {
   const [idsA, idsB] = [tokenIds(a), tokenIds(b)];
   const place = (idsA.length >= idsB.length ? idsA : idsB).findIndex((_, index) => idsA[index] !== idsB[index]);
   const [memoriesA, memoriesB] = [promptMemories(a), promptMemories(b)];
@@ -193,7 +189,6 @@ export function turnDifferences(a: AnsweredDisplayTurn, b: AnsweredDisplayTurn):
     { text: `${a.arm} ${value(a)}, `, most: MAX_BYTES },
     { text: `${b.arm} ${value(b)}`, most: MAX_BYTES },
   ];
-  const segments = sequenceDifference(a, b, new Map()).segments.filter(({ kind }) => kind !== 'same');
   return {
     id: 'differences',
     heading: `Differences between ${a.arm} and ${b.arm}`,
@@ -213,12 +208,14 @@ export function turnDifferences(a: AnsweredDisplayTurn, b: AnsweredDisplayTurn):
           ['first token', both(({ timings }) => `${timings.firstToken.toFixed(1)} ms`)],
         ],
       },
-      {
-        kind: 'list',
-        items: segments.map((segment) => plainText(segmentContent(segment, a.arm, b.arm))),
-        what: 'segments that differ',
-        most: MAX_PRINTED,
-      },
     ],
   };
+}
+
+/** The summary, with the segments that differ, for a terminal. */
+export function turnDifferences(a: AnsweredDisplayTurn, b: AnsweredDisplayTurn): Section {
+  const { blocks, ...summary } = differenceSummary(a, b);
+  const segments = sequenceDifference(a, b, new Map()).segments.filter(({ kind }) => kind !== 'same');
+  const items = segments.map((segment) => plainText(segmentContent(segment, a.arm, b.arm)));
+  return { ...summary, blocks: [...blocks, { kind: 'list', items, what: 'segments that differ', most: MAX_PRINTED }] };
 }

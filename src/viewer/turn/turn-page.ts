@@ -1,12 +1,11 @@
 import { html } from 'hono/html';
 import type { Html } from '../../render/html.ts';
 import { printable, printableJson } from '../../render/escape-control-characters.ts';
-import type { Section } from '../../render/section.ts';
 import { shellWord } from '../../render/shell-word.ts';
 import { longText, sectionHtml } from '../../render/section-html.ts';
 import { hiddenNote, type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { Links, TurnRef } from '../links.ts';
-import { differenceSection, turnDifferences } from './sequence-difference.ts';
+import { differenceSection, differenceSummary } from './sequence-difference.ts';
 import { failureText, turnSections } from './turn-sections.ts';
 import { BenchError, unknownNameError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
@@ -26,11 +25,9 @@ export function turnPageRun(database: BenchDatabase, runName: string, hidden: Hi
   const run = findRunByName(database, runName);
   const { id, name, suite, model, dataset, plan } = run;
   return {
-    id,
-    name,
-    suite,
+    ...{ id, name, suite },
     model: { name: model.name, sha256: model.sha256 },
-    metrics: metricsOfRun({ dataset, metrics: plan.metrics ?? [] }),
+    metrics: metricsOfRun({ dataset, ...plan }),
     // Includes arms that have no turns yet.
     arms: plan.arms,
     hiddenTexts: hidden(run),
@@ -43,8 +40,8 @@ type TurnPageRun = ReturnType<typeof turnPageRun>;
 export function turnsOfItem(database: BenchDatabase, { id, name, arms, hiddenTexts }: TurnPageRun, item: string) {
   const stored = [...new TurnRepository(database).listByRun(id, { itemId: item })];
   const rows = hiddenTexts === null ? stored : stored.map(redactTurn);
-  if (rows.length === 0)
-    throw unknownNameError(`run "${name}" has no item`, item, new TurnListRepository(database).items(id));
+  const known = () => new TurnListRepository(database).items(id);
+  if (rows.length === 0) throw unknownNameError(`run "${name}" has no item`, item, known());
   const place = ({ arm }: (typeof rows)[number]) => arms.findIndex((one) => one.name === arm);
   return rows.sort((a, b) => place(a) - place(b) || a.repeat - b.repeat || a.turn - b.turn);
 }
@@ -85,7 +82,7 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
     against: compared,
     attribution: new AttributionRepository(database).find(rows[siblings.indexOf(turn)]!.id),
     // Redacted ids are negative hashes, which match no piece.
-    pieces: new TokenPieceRepository(database).find(run.model.sha256, tokenIds(turn, compared)),
+    pieces: new TokenPieceRepository(database).find(run.model.sha256, [turn, compared].flatMap(promptIds)),
   };
 }
 
@@ -114,11 +111,8 @@ function answeredOther(turn: DisplayTurn, other: DisplayTurn | undefined): Answe
   return other === undefined || other === turn || other.state === 'failed' ? undefined : other;
 }
 
-function* tokenIds(...turns: readonly (DisplayTurn | undefined)[]): Generator<number> {
-  for (const turn of turns) {
-    if (turn?.state !== 'answered') continue;
-    for (const segment of turn.prompt.segments) yield* segment.tokenIds;
-  }
+function promptIds(turn: DisplayTurn | undefined): number[] {
+  return turn?.state === 'answered' ? turn.prompt.segments.flatMap(({ tokenIds }) => tokenIds) : [];
 }
 
 function reference(run: TurnPageRun, { itemId, arm, repeat, turn }: DisplayTurn): TurnRef {
@@ -164,12 +158,10 @@ function difference({ run, turn, against, siblings: all, pieces }: TurnModel, li
   const others = all.filter(
     (one) => one.arm !== turn.arm && one.repeat === turn.repeat && one.turn === turn.turn && one.state === 'answered',
   );
-  const sections: Section[] = [];
-  if (against !== undefined && turn.state === 'answered') {
-    const summary = turnDifferences(turn, against);
-    // Its list of segments is for the terminal: the next section has all of them.
-    sections.push({ ...summary, blocks: summary.blocks.slice(0, 1) }, differenceSection(turn, against, pieces));
-  }
+  const sections =
+    against === undefined || turn.state === 'failed'
+      ? []
+      : [differenceSummary(turn, against), differenceSection(turn, against, pieces)];
   const link = ({ arm }: { readonly arm: string }): Html =>
     arm === against?.arm
       ? html`<strong aria-current="true">${printable(arm)}</strong>`
@@ -210,7 +202,7 @@ function printCommand({ run, item, arm, repeat, turn }: TurnRef, places: readonl
 }
 
 function turnDocument({ turn, pieces, attribution, rag }: TurnModel) {
-  const ids = new Set(turn.state === 'answered' ? turn.prompt.segments.flatMap(({ tokenIds }) => tokenIds) : undefined);
+  const ids = new Set(promptIds(turn));
   return {
     ...turn,
     pieces: Object.fromEntries([...pieces].filter(([id]) => ids.has(id))),
