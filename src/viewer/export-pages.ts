@@ -57,12 +57,10 @@ export async function exportPages(options: ViewerExport) {
     }
     const left = { items: items.size - done.items + before.items, turns: turns - done.turns + before.turns };
     if (left.items === 0) continue;
-    const [ofItems, ofTurns] = [
-      `${groupedNumber(left.items)} of ${groupedNumber(items.size)} items`,
-      `${groupedNumber(left.turns)} of ${groupedNumber(turns)} turns`,
-    ];
+    const share = (some: number, all: number): string => `${groupedNumber(some)} of ${groupedNumber(all)}`;
+    const last = `${share(left.items, items.size)} items, ${share(left.turns, turns)} turns`;
     const limit = groupedNumber(mostBytes / 1e6);
-    leftOut.set(name, `Left out: the last ${ofItems}, ${ofTurns}. An export takes at most ${limit} MB.`);
+    leftOut.set(name, `Left out: the last ${last}. An export takes at most ${limit} MB.`);
   }
   await folder.addOthers();
   folder.finish();
@@ -78,16 +76,12 @@ const note = (leftOut: string | undefined) =>
   </p>`;
 
 const ofItems = ['/item', '/turn', '/turn.json'];
-
 const pathOf = (address: string): string => new URL(address, 'http://viewer').pathname;
 
-const unescaped = (attribute: string): string => attribute.replaceAll('&amp;', '&');
-
 const linkPattern = / (href|src)="(\/[^"#]*)(#[^"]*)?"/g;
-
-function linkedAddresses(page: string): string[] {
-  return [...page.matchAll(linkPattern)].map(([, , attribute]) => unescaped(attribute!));
-}
+const unescaped = (attribute: string): string => attribute.replaceAll('&amp;', '&');
+const linkedAddresses = (page: string): string[] =>
+  [...page.matchAll(linkPattern)].map(([, , attribute]) => unescaped(attribute!));
 
 /** A folder that is written under a temporary name and renamed at the end, so that no reader sees half an export. */
 class PagesFolder implements Disposable {
@@ -118,10 +112,10 @@ class PagesFolder implements Disposable {
   /** Writes the page of an item and the pages of its turns, or none of them if the folder would exceed `mostBytes`. */
   async addItem(address: string, mostBytes: number): Promise<boolean> {
     const pages = [address];
-    for (const page of pages) {
+    for (const [index, page] of pages.entries()) {
       const content = await this.#add(page);
       if (this.bytes > mostBytes) {
-        for (const written of pages.slice(0, pages.indexOf(page) + 1)) this.#remove(written);
+        for (const written of pages.slice(0, index + 1)) this.#remove(written);
         return false;
       }
       for (const linked of linkedAddresses(content)) {

@@ -37,12 +37,12 @@ export function pageOf<Row>(rows: readonly Row[], size: number, wanted = 1) {
   return { page, pages, shown: rows.slice((page - 1) * size, page * size) };
 }
 
-export interface PageLink {
-  readonly text: 'First' | 'Previous' | 'Next' | 'Swap A and B';
+const relations = { First: 'first', Previous: 'prev', Next: 'next', 'Swap A and B': 'alternate' } as const;
+
+interface PageLink {
+  readonly text: keyof typeof relations;
   readonly href: string;
 }
-
-const relations = { First: 'first', Previous: 'prev', Next: 'next', 'Swap A and B': 'alternate' } as const;
 
 export function pager(status: string, links: readonly PageLink[]): Html {
   return html`<nav class="pages" aria-label="Pages of the list">
@@ -54,12 +54,11 @@ export function pager(status: string, links: readonly PageLink[]): Html {
 }
 
 export function numberedLinks(page: number, pages: number, href: (page: number) => string): PageLink[] {
-  const around = [
-    { text: 'First', to: 1, isThere: page > 1 },
-    { text: 'Previous', to: page - 1, isThere: page > 1 },
-    { text: 'Next', to: page + 1, isThere: page < pages },
-  ] as const;
-  return around.filter(({ isThere }) => isThere).map(({ text, to }) => ({ text, href: href(to) }));
+  const back: PageLink[] = [
+    { text: 'First', href: href(1) },
+    { text: 'Previous', href: href(page - 1) },
+  ];
+  return [...(page > 1 ? back : []), ...(page < pages ? [{ text: 'Next', href: href(page + 1) } as const] : [])];
 }
 
 interface FilterForm {
@@ -107,6 +106,12 @@ export const textField = (text = ''): Html =>
   html`<label
     >text <input type="search" name="text" value="${text}" maxlength="200" data-filter autocomplete="off"
   /></label>`;
+
+/** An answer for a list, or the error in its place. */
+export function answerText(answer: string, error: string | null): string {
+  if (error !== null) return `error: ${listText(error)}`;
+  return answer === '' ? '(empty)' : listText(answer);
+}
 
 /** A gold answer for a list; `–` if the question is unknown too, so that null does not mean abstain. */
 export function goldText(gold: string | null, question: string | null): Html {

@@ -26,10 +26,9 @@ function cachedVerdict(database: BenchDatabase, run: RunListEntry) {
 }
 
 function runVerdict(results: RunResults) {
-  const named = (wanted: 'passed' | 'failed'): string[] =>
-    results.checks.filter(({ status }) => status === wanted).map(({ check }) => check);
+  const { passed = [], failed = [] } = Object.groupBy(results.checks, ({ status }) => status);
   return {
-    checks: { passed: named('passed').length, failed: named('failed') },
+    checks: { passed: passed.length, failed: failed.map(({ check }) => check) },
     // Leaves out the last sentence, on scope, which all runs have.
     verdict:
       lackOfProof(results) ?? headline(results)[0] ?? verdictSentences(results).slice(0, -1)[0] ?? 'see its tables',

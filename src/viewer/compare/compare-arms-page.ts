@@ -12,7 +12,7 @@ import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts'
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
 import type { ArmRef, Links, ComparisonQuery } from '../links.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, options, pageOf, pager, select, goldText } from '../list-components.ts'; // prettier-ignore
+import { answerText, filterForm, type ListColumn, listTable, numberedLinks, options, pageOf, pager, select, goldText } from '../list-components.ts'; // prettier-ignore
 import { armsOfRun } from '../matrix/turn-filters.ts';
 import { chosenArms } from './default-arm-pair.ts';
 import { mean, type Pair } from '../../eval/analysis/statistics/observations.ts';
@@ -83,11 +83,10 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery, 
   const forced = differentSubjects(a, b);
   const [difference] = forced;
   if (difference !== undefined && query.force !== true) {
-    throw new BenchError(
-      'bad-option',
-      `runs "${a.name}" and "${b.name}" differ in ${difference.what}: ${difference.a} and ${difference.b}`,
-      'compare runs of the same data and models, or add &force=1 to the address',
-    );
+    const { what } = difference;
+    const message = `runs "${a.name}" and "${b.name}" differ in ${what}: ${difference.a} and ${difference.b}`;
+    const hint = 'compare runs of the same data and models, or add &force=1 to the address';
+    throw new BenchError('bad-option', message, hint);
   }
   const arms = [findArms(database, a, query.armA), findArms(database, b, query.armB)] as const;
   const [armA, armB] = chosenArms(query, a.plan.arms, arms);
@@ -133,8 +132,7 @@ function answer(href: string, { answer: text, error, success, repeats }: ItemSid
   const scored = judged && success !== null;
   const share = repeats > 1 && scored ? ` (right in ${formatNumber(success * 100, 0)} % of ${repeats})` : '';
   const mark = !scored ? '' : success === 1 ? html`<b class="good">✓</b> ` : html`<b class="bad">✗</b> `;
-  const shown = error !== null ? `error: ${listText(error)}` : text === '' ? '(empty)' : listText(text);
-  return html`${mark}<a href="${href}">${shown}</a>${share}`;
+  return html`${mark}<a href="${href}">${answerText(text, error)}</a>${share}`;
 }
 
 function columns({ a, b, unknownQuality }: ComparisonPage, links: Links): ListColumn<ItemPair>[] {
@@ -167,7 +165,7 @@ function columns({ a, b, unknownQuality }: ComparisonPage, links: Links): ListCo
 function chooser({ a, b, forced }: ComparisonPage): Html {
   return filterForm({
     action: '/compare',
-    hidden: { a: a.run, b: b.run, ...(forced.length === 0 ? {} : { force: 1 }) },
+    hidden: { a: a.run, b: b.run, ...(forced.length > 0 && { force: 1 }) },
     fields: [
       select('armA', `A: arm of ${a.run}`, a.arm, options(a.arms)),
       select('armB', `B: arm of ${b.run}`, b.arm, options(b.arms)),
@@ -192,14 +190,11 @@ function difference({ meanA, meanB, delta, interval, n, users }: NonNullable<Com
 function summary({ a, b, counts, difference: success, unknownQuality, forced }: ComparisonPage): Html {
   const { items, wins, losses, reworded, onlyA, onlyB } = counts;
   const judged = `${wins} won, ${losses} lost, ${items - wins - losses} tied, ${reworded} of these reworded`;
-  const alone = [
-    ...(onlyA > 0 ? [`${onlyA} items only in A`] : []),
-    ...(onlyB > 0 ? [`${onlyB} items only in B`] : []),
-  ];
+  const alone = Object.entries({ A: onlyA, B: onlyB }).filter(([, count]) => count > 0);
   return html`<p class="lead">
       A is <b>${printable(a.arm)}</b> of <b>${printable(a.run)}</b>, B is <b>${printable(b.arm)}</b> of
       <b>${printable(b.run)}</b>. ${items} items in common${unknownQuality === null ? `: ${judged}` : ''}.
-      ${alone.length === 0 ? '' : `${alone.join(', ')}.`}
+      ${alone.length === 0 ? '' : `${alone.map(([side, count]) => `${count} items only in ${side}`).join(', ')}.`}
     </p>
     ${success === null ? '' : difference(success)}
     ${unknownQuality === null ? '' : html`<p class="note">Answers are not judged: ${printable(unknownQuality)}.</p>`}

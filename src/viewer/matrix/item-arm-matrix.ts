@@ -10,7 +10,7 @@ import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repo
 import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, pageOf, pager, goldText } from '../list-components.ts';
+import { answerText, filterForm, type ListColumn, listTable, numberedLinks, pageOf, pager, goldText } from '../list-components.ts'; // prettier-ignore
 import { filterValues, turnFilters } from './turn-filters.ts';
 import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 
@@ -57,8 +57,8 @@ export function outcomeText(turns: readonly TurnOutcome[], judged: boolean): str
   const outcome = armOutcome(turns, judged);
   const { wrongClass, failedStage, cache, failedChecks } = turns[0]!;
   const rightly = outcome === 'abstained' ? (isRight(turns) ? ', rightly' : ', wrongly') : '';
-  const share =
-    turns.length === 1 ? '' : `, right in ${turns.filter((turn) => isRight([turn])).length} of ${turns.length}`;
+  const right = turns.filter((turn) => isRight([turn])).length;
+  const share = turns.length === 1 ? '' : `, right in ${right} of ${turns.length}`;
   const parts = [
     `${outcome}${rightly}${share}${!judged || wrongClass === null || outcome === 'abstained' ? '' : `: ${wrongClass}`}`,
     ...(!judged || failedStage === null ? [] : [`failed at ${failedStage}`]),
@@ -90,15 +90,18 @@ export function matrixRow(itemId: string, turns: readonly TurnOutcome[], hidden:
 
 type MatrixRow = ReturnType<typeof matrixRow>;
 
-/** Reads a page of the matrix. @param options.inFile the page is written to a file @throws BenchError `not-found` for an unknown run, arm or category */
+export interface MatrixOptions {
+  readonly hidden?: HiddenTexts | undefined;
+  /** The page is written to a file. */
+  readonly inFile?: boolean;
+}
+
+/** Reads a page of the matrix. @throws BenchError `not-found` for an unknown run, arm or category */
 export function readMatrix(
   database: BenchDatabase,
   name: string,
   query: MatrixQuery,
-  {
-    hidden = hiddenInReports,
-    inFile = false,
-  }: { readonly hidden?: HiddenTexts | undefined; readonly inFile?: boolean } = {},
+  { hidden = hiddenInReports, inFile = false }: MatrixOptions = {},
 ) {
   const run = findRunByName(database, name);
   const values = filterValues(database, run, query);
@@ -162,18 +165,15 @@ function outcomeCell({ run, unknownQuality }: MatrixPage, { itemId, turns }: Mat
 /** Answers with the arms that gave them, most frequent first. */
 function answers({ arms: order }: MatrixPage, { turns }: MatrixRow, judged: boolean): Html {
   const all = order.flatMap((arm) => turns.get(arm) ?? []);
-  const byAnswer = [...Map.groupBy(all, ({ answer, error }) => JSON.stringify([answer.trim(), error]))]
-    .map(([, same]) => same)
-    .sort((a, b) => b.length - a.length);
+  const groups = Map.groupBy(all, ({ answer, error }) => JSON.stringify([answer.trim(), error]));
+  const byAnswer = [...groups.values()].sort((a, b) => b.length - a.length);
   return html`<dl class="answers">
     ${byAnswer.slice(0, mostAnswers).map((same) => {
       const { answer, error } = same[0]!;
-      const look = outcomeLook(same, judged);
+      const mark = judged ? `${outcomeMarks[armOutcome(same, judged)]} ` : '';
       const arms = [...new Set(same.map(({ arm }) => arm))].join(', ');
       return html`<dt class="cut">
-          <span class="${look}"
-            >${judged ? `${outcomeMarks[armOutcome(same, judged)]} ` : ''}${error === null ? (answer.trim() === '' ? '(empty)' : listText(answer.trim())) : `error: ${listText(error)}`}</span
-          >
+          <span class="${outcomeLook(same, judged)}">${mark}${answerText(answer.trim(), error)}</span>
         </dt>
         <dd>${printable(arms)}</dd> `;
     })}
@@ -195,13 +195,10 @@ function questionCell(matrix: MatrixPage, row: MatrixRow, links: Links): Html {
 }
 
 function columns(matrix: MatrixPage, links: Links): ListColumn<MatrixRow>[] {
+  const isHidden = matrix.hiddenTexts !== null;
   return [
     { heading: 'question', cell: (row) => questionCell(matrix, row, links) },
-    {
-      heading: 'gold',
-      look: 'gold cut',
-      cell: ({ gold, question }) => (matrix.hiddenTexts === null ? goldText(gold, question) : ''),
-    },
+    { heading: 'gold', look: 'gold cut', cell: ({ gold, question }) => (isHidden ? '' : goldText(gold, question)) },
     ...matrix.arms.map((arm): ListColumn<MatrixRow> => ({
       heading: html`<span>${wrappingName(arm)}</span>`,
       look: 'arm',

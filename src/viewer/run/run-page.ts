@@ -8,7 +8,6 @@ import { rowLinks } from '../../report/html/row-links.ts';
 import { verdictSection } from '../../report/html/verdict-section.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { groupName } from '../../store/run-names.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
@@ -17,18 +16,13 @@ import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts'
 import { isUnfinished, unfinishedResults } from '../../eval/analysis/unfinished-run-results.ts';
 import { unknownNameError } from '../../base/bench-error.ts';
 import { usualPair } from '../compare/default-arm-pair.ts';
-import type { HiddenTexts } from '../hidden-texts.ts';
-import { matrixSection, readMatrix } from '../matrix/item-arm-matrix.ts';
+import { type MatrixOptions, matrixSection, readMatrix } from '../matrix/item-arm-matrix.ts';
 import type { Links, MatrixQuery } from '../links.ts';
 import { filterForm, options, select } from '../list-components.ts';
+import { resumption } from '../watch/watch-page.ts';
 
 /** Reads the page of a run. @throws BenchError `not-found` for an unknown name */
-export function readRunPage(
-  database: BenchDatabase,
-  name: string,
-  query: MatrixQuery,
-  options: { readonly hidden?: HiddenTexts | undefined; readonly inFile?: boolean } = {},
-) {
+export function readRunPage(database: BenchDatabase, name: string, query: MatrixQuery, options: MatrixOptions = {}) {
   const run = findRunByName(database, name);
   const matrix = readMatrix(database, name, query, options);
   const results = new RunRepository(database).results(run.id) ?? resultsSoFar(database, run);
@@ -97,8 +91,7 @@ function unfinishedNote({ run: { name, status }, results }: RunPage, links: Link
   return html`<p class="verdict failed">
     The run is ${status}${results === null ? ' and has no results yet' : ''}.
     ${links.answered ? html`<a href="${links.watch(name)}">Its progress</a>.` : ''}
-    ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'}
-    <code>npx dki-bench bench --resume ${printable(groupName(name))}</code>
+    ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'} ${resumption(name)}
   </p>`;
 }
 

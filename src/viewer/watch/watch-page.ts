@@ -66,10 +66,7 @@ function countFaults(faults: ReturnType<RunProgressRepository['count']>['faults'
 }
 
 /** Turns per second over the last minutes, counted from the end of the first item; null if only one item was written. */
-export function turnRate(
-  written: readonly { readonly itemId: string; readonly createdAt: number }[],
-  now: number,
-): number | null {
+export function turnRate(written: ReturnType<RunProgressRepository['latestTimes']>, now: number): number | null {
   const recent = written.filter(({ createdAt }) => createdAt > now - rateWindowMs);
   const [first] = recent;
   if (first === undefined) return null;
@@ -84,7 +81,7 @@ const quietMs = 60_000;
 
 const timeOfDay = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
-const resumption = (name: string): Html =>
+export const resumption = (name: string): Html =>
   html`<code>npx dki-bench bench --resume ${printable(groupName(name))}</code>`;
 
 function phaseText({ status, begun, turns, ofTurns, name }: RunProgress, links: Links): Html {
@@ -103,13 +100,12 @@ function phaseText({ status, begun, turns, ofTurns, name }: RunProgress, links: 
 
 function speedText({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunProgress): string {
   const left = turnsPerSecond === null ? 0 : ((ofTurns - turns) / turnsPerSecond) * 1000;
-  return [
+  const parts = [
     turnsPerSecond === null ? '' : `${formatNumber(turnsPerSecond, 1)} turns/s`,
     left > 0 ? `about ${durationText(left)} left` : '',
     lastTurnAt === null ? '' : `last turn at ${timeOfDay(lastTurnAt)} UTC`,
-  ]
-    .filter((part) => part !== '')
-    .join(', ');
+  ];
+  return parts.filter((part) => part !== '').join(', ');
 }
 
 function progressPart(state: RunProgress, links: Links): Html {
