@@ -6,15 +6,10 @@ import { cacheStates, funnelStages, wrongClasses } from '../store/records/turn-r
 
 const name = z.string({ error: 'is missing' }).min(1, 'is empty').max(500, 'has more than 500 characters');
 const text = z.string().max(200, 'has more than 200 characters').exactOptional();
-const number = z
-  .string({ error: 'is missing' })
-  .regex(/^\d{1,9}$/, 'is not a whole number, 0 or more')
-  .transform(Number);
-const positive = z
-  .string()
-  .regex(/^[1-9]\d{0,14}$/, 'is not a whole number, 1 or more')
-  .transform(Number)
-  .exactOptional();
+const wholeNumber = (pattern: RegExp, least: 0 | 1) =>
+  z.string({ error: 'is missing' }).regex(pattern, `is not a whole number, ${least} or more`).transform(Number);
+const number = wholeNumber(/^\d{1,9}$/, 0);
+const positive = wholeNumber(/^[1-9]\d{0,14}$/, 1).exactOptional();
 const ticked = z
   .literal('1', { error: 'is not 1' })
   .transform((): true => true)

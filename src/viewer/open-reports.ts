@@ -78,17 +78,17 @@ export async function openReports(path: string, textsOf: FindItemTexts) {
   const folders = findReports(path);
   const database = openDatabase({ path: ':memory:' });
   const reports = new RunRepository(database);
-  const taken = { ids: new Set<string>(), names: new Set<string>() };
+  /** Ids and names of runs. */
+  const taken = new Set<string>();
   const withoutOutcomes: string[] = [];
   try {
     for (const folder of folders) {
       const results = readReport(folder);
       const read = reportedRun(results, join(folder, resultsFile));
       // Copies of a report, or reports from two machines, may have the same name.
-      const name = taken.names.has(read.name) ? `${read.name} (${relative(path, folder)})` : read.name;
-      const run = { ...read, name, id: taken.ids.has(read.id) ? randomUUID() : read.id };
-      taken.names.add(run.name);
-      taken.ids.add(run.id);
+      const name = taken.has(read.name) ? `${read.name} (${relative(path, folder)})` : read.name;
+      const run = { ...read, name, id: taken.has(read.id) ? randomUUID() : read.id };
+      taken.add(run.name).add(run.id);
       const outcomes = readReportOutcomes(folder);
       if (outcomes === null) withoutOutcomes.push(run.name);
       const rows = outcomes ?? [];

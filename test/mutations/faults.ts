@@ -540,13 +540,13 @@ export const faults: readonly Fault[] = [
   ...faultsIn('metrics', 'src/eval/analysis/metrics/text-overlap.ts', [
     {
       name: 'exact match accepts what begins with a gold',
-      find: 'golds.some((gold) => wordForm(gold, language) === form)',
-      replace: 'golds.some((gold) => form.startsWith(wordForm(gold, language)))',
+      find: 'golds.some((gold) => wordForm(gold, language, version) === form)',
+      replace: 'golds.some((gold) => form.startsWith(wordForm(gold, language, version)))',
     },
     {
       name: 'an empty answer matches exactly',
-      find: "const form = wordForm(answer, language);\n  return form !== '' && golds.some(",
-      replace: "const form = wordForm(answer, language);\n  return form === '' || golds.some(",
+      find: "const form = wordForm(answer, language, version);\n  return Number(form !== '' && golds.some(",
+      replace: "const form = wordForm(answer, language, version);\n  return Number(form === '' || golds.some(",
     },
   ]),
   ...faultsIn('metrics', 'src/eval/analysis/metrics/built-in-metrics.ts', [

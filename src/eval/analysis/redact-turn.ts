@@ -21,17 +21,18 @@ export function isRedacted(ids: readonly number[]): boolean {
   return ids.some((id) => id < 0);
 }
 
-function redactItem(item: ItemRecord): ItemRecord {
-  const { query, gold, acceptedAnswers, nuggets, answerPrefix } = item;
-  return {
-    ...item,
-    query: privateTextHash(query),
-    gold: gold === null ? null : privateTextHash(gold),
-    acceptedAnswers: acceptedAnswers.map(privateTextHash),
-    ...(nuggets === undefined ? {} : { nuggets: nuggets.map(privateTextHash) }),
-    answerPrefix: answerPrefix === null ? null : privateTextHash(answerPrefix),
+/** Hashes the named texts and lists of texts of a record; null and missing ones stay. */
+function hashed<Part extends object>(part: Part, ...names: readonly (keyof Part & string)[]): Part {
+  const hash = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(hash);
+    return typeof value === 'string' ? privateTextHash(value) : value;
   };
+  const given = names.filter((name) => name in part);
+  return { ...part, ...Object.fromEntries(given.map((name) => [name, hash(part[name])])) };
 }
+
+const redactItem = (item: ItemRecord): ItemRecord =>
+  hashed(item, 'query', 'gold', 'acceptedAnswers', 'nuggets', 'answerPrefix');
 
 /** Hashes reasons, which may quote an error, and drops details, which may quote the question. */
 function redactRetrieval(retrieval: RetrievalRecord | null): RetrievalRecord | null {
@@ -42,23 +43,17 @@ function redactRetrieval(retrieval: RetrievalRecord | null): RetrievalRecord | n
 
 function redactPrompt(prompt: PromptInfo): PromptInfo {
   return {
-    ...prompt,
-    originalQuery: privateTextHash(prompt.originalQuery),
-    systemPrompt: privateTextHash(prompt.systemPrompt),
-    retrievedContext: privateTextHash(prompt.retrievedContext),
-    historyText: privateTextHash(prompt.historyText),
+    ...hashed(prompt, 'originalQuery', 'systemPrompt', 'retrievedContext', 'historyText', 'finalPrompt'),
     historyMessages: prompt.historyMessages.map(({ role, content }) => ({ role, content: privateTextHash(content) })),
-    finalPrompt: privateTextHash(prompt.finalPrompt),
     segments: prompt.segments.map((segment) => ({
-      ...segment,
-      text: privateTextHash(segment.text),
+      ...hashed(segment, 'text'),
       tokenIds: redactIds(segment.tokenIds),
     })),
   };
 }
 
 function redactFailure(turn: FailedTurn): FailedTurn {
-  return { ...turn, error: { ...turn.error, message: privateTextHash(turn.error.message) } };
+  return { ...turn, error: hashed(turn.error, 'message') };
 }
 
 /** Replaces all texts of a turn, and their token ids, by hashes; other ids, names and numbers stay. */
@@ -70,21 +65,15 @@ export function redactTurn(turn: TurnRecord): TurnRecord {
     ...turn,
     item: redactItem(turn.item),
     given: {
-      retrieved: given.retrieved.map((memory) => ({ ...memory, content: privateTextHash(memory.content) })),
+      ...hashed(given, 'summary'),
+      retrieved: given.retrieved.map((memory) => hashed(memory, 'content')),
       retrieval: redactRetrieval(given.retrieval),
-      ...(given.summary === undefined ? {} : { summary: privateTextHash(given.summary) }),
     },
     prompt: redactPrompt(turn.prompt),
-    answer: {
-      ...answer,
-      text: privateTextHash(answer.text),
-      tokenIds: redactIds(answer.tokenIds),
-      ...(answer.prefix === undefined ? {} : { prefix: privateTextHash(answer.prefix) }),
-    },
+    answer: { ...hashed(answer, 'text', 'prefix'), tokenIds: redactIds(answer.tokenIds) },
     // Tokens are dropped, not hashed: a reader could hash the whole vocabulary and compare.
     observed: {
-      ...observed,
-      ...(observed.retrieverQuery === undefined ? {} : { retrieverQuery: privateTextHash(observed.retrieverQuery) }),
+      ...hashed(observed, 'retrieverQuery'),
       goldTokens: observed.goldTokens.map((term) => ({ ...term, token: '' })),
       nextTokens: observed.nextTokens.map((next) => ({ ...next, token: '' })),
     },

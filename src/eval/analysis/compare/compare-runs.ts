@@ -2,7 +2,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { readStoredTurns } from '../results-from-stored-turns.ts';
-import { metricDeclaration } from '../../../store/records/run-description.ts';
+import { toDeclaration } from '../metrics/metric-selection.ts';
 import type { Turns } from '../turns-by-arm.ts';
 import { runToCompare, type RunToCompare } from './run-to-compare.ts';
 import { type ArmPair, armPairs } from './arm-pairs.ts';
@@ -88,7 +88,7 @@ export function compareStoredRuns(
     // Reasons not to compare times.
     machines,
     primary: a.metrics.primary.name,
-    metrics: a.metrics.all.filter(({ name }) => compared.has(name)).map((metric) => metricDeclaration.parse(metric)),
+    metrics: a.metrics.all.filter(({ name }) => compared.has(name)).map(toDeclaration),
     differences,
     flips: quality ? pairs.map((pair) => armFlips(a, b, pair)) : [],
     notes: [

@@ -1,13 +1,10 @@
 import { grammarFor } from '../../../base/english-and-chinese-wordings.ts';
-import type { Language } from '../../../base/language.ts';
+import type { TextMetric } from './text-overlap.ts';
 import { bleu, exactMatch, memoryRecall, rougeL, squadExactMatch, squadRecall, tokenF1 } from './text-overlap.ts';
 import type { WordsVersion } from '../../../data/number-wordings.ts';
 import { contains } from './contains.ts';
 import { stemmedF1 } from './locomo-f1.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
-
-/** Scores an answer by its golds alone, 0 to 1. */
-export type TextMetric = (answer: string, golds: readonly string[], language: Language) => number;
 
 /** `contains` without the memories shown, and so without rival values. */
 const containsAlone =

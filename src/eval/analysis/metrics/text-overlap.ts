@@ -3,37 +3,30 @@ import { containsTokens, normalise, splitTokens } from '../../../data/normalise-
 import type { WordsVersion } from '../../../data/number-wordings.ts';
 import { holdsWords, wordForm } from '../../../data/split-words.ts';
 
+/** Scores an answer by its golds alone, 0 to 1. */
+export type TextMetric = (answer: string, golds: readonly string[], language: Language) => number;
+
+type VersionedMetric = (...given: [...Parameters<TextMetric>, version?: WordsVersion]) => number;
+
 /** 1 if the answer has the words of one of the golds and no others, else 0. */
-export function exactMatch(
-  answer: string,
-  golds: readonly string[],
-  language: Language,
-  version?: WordsVersion,
-): 0 | 1 {
+export const exactMatch: VersionedMetric = (answer, golds, language, version) => {
   const form = wordForm(answer, language, version);
-  return form !== '' && golds.some((gold) => wordForm(gold, language, version) === form) ? 1 : 0;
-}
+  return Number(form !== '' && golds.some((gold) => wordForm(gold, language, version) === form));
+};
 
 /** 1 if the answer equals one of the golds in SQuAD's normal form, else 0. */
-export function squadExactMatch(answer: string, golds: readonly string[], language: Language): 0 | 1 {
+export const squadExactMatch: TextMetric = (answer, golds, language) => {
   const form = normalise(answer, language);
-  return form !== '' && golds.some((gold) => normalise(gold, language) === form) ? 1 : 0;
-}
+  return Number(form !== '' && golds.some((gold) => normalise(gold, language) === form));
+};
 
 /** 1 if the answer holds the words of one of the golds, whatever stands around them, else 0. */
-export function memoryRecall(
-  answer: string,
-  golds: readonly string[],
-  language: Language,
-  version?: WordsVersion,
-): 0 | 1 {
-  return golds.some((gold) => holdsWords(answer, gold, language, version)) ? 1 : 0;
-}
+export const memoryRecall: VersionedMetric = (answer, golds, language, version) =>
+  Number(golds.some((gold) => holdsWords(answer, gold, language, version)));
 
 /** Version 1 of `memoryRecall`: by tokens of SQuAD's normal form. */
-export function squadRecall(answer: string, golds: readonly string[], language: Language): 0 | 1 {
-  return golds.some((gold) => containsTokens(answer, gold, language)) ? 1 : 0;
-}
+export const squadRecall: TextMetric = (answer, golds, language) =>
+  Number(golds.some((gold) => containsTokens(answer, gold, language)));
 
 /** Harmonic mean of precision and recall over two bags of tokens. */
 export function bagF1(answer: readonly string[], gold: readonly string[]): number {

@@ -89,14 +89,14 @@ export function judgeDifferences(
     effect: metric.unit === '%' ? effect : undefined,
   }));
   const judgements = judgeFamily(members, marginOf(metric, margin));
-  return members.map((member, index) => {
+  return members.map(({ identical, gain, p }, index) => {
     const counts = tally(arms[index]!.pairs, metric.direction);
     return {
-      ...asDifference(member.identical ? { delta: 0, interval: { low: 0, high: 0 } } : member.gain, metric),
+      ...asDifference(identical ? { delta: 0, interval: { low: 0, high: 0 } } : gain, metric),
       ...counts,
-      detectable: (Number.isFinite(member.gain.error) && minimumDetectableEffect(member.gain)) || null,
-      p: member.p,
-      ...(member.p !== null && metric.kind === 'binary' ? { mcnemar: mcnemar(counts.wins, counts.losses) } : {}),
+      detectable: (Number.isFinite(gain.error) && minimumDetectableEffect(gain)) || null,
+      p,
+      ...(p !== null && metric.kind === 'binary' && { mcnemar: mcnemar(counts.wins, counts.losses) }),
       ...judgements[index]!,
     };
   });
