@@ -20,7 +20,7 @@ import { pictureFile, renderFigure, renderSpecification } from '../render/figure
 import { comparePage, readComparison } from './compare/compare-arms-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
 import { itemPage, readItemPage, reportItemPage } from './item-page.ts';
-import { type PageKind, errorPage, layout } from './page-layout.ts';
+import { type Page, errorPage, layout } from './page-layout.ts';
 import { type Links, reportLinks, serverLinks, parseParameters, queryParameters } from './links.ts';
 import { readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
@@ -52,13 +52,8 @@ const filePolicy =
 /** Size of the cache of figures, which take longer to draw than any page. */
 const mostPictures = 24;
 
-interface Page {
-  readonly kind: PageKind;
-  readonly title: string;
-  readonly run?: string | undefined;
-  readonly item?: string;
-  readonly body: Html;
-}
+/** A page, with the run and the item that it belongs to. */
+type PlacedPage = Omit<Page, 'breadcrumbs'> & { readonly run?: string; readonly item?: string };
 
 export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   const { database, ofReports = false, hiddenTexts, places, exported, onBug } = options;
@@ -69,7 +64,11 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
 
   const read = <Schema extends z.ZodType>(schema: Schema, context: Context): z.output<Schema> =>
     parseParameters(schema, new URL(context.req.url).searchParams);
-  const page = <Schema extends z.ZodType>(path: string, schema: Schema, make: (query: z.output<Schema>) => Page) =>
+  const page = <Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    make: (query: z.output<Schema>) => PlacedPage,
+  ) =>
     app.get(path, async (context) => {
       const { kind, title, run, item, body } = make(read(schema, context));
       const breadcrumbs = [
@@ -78,7 +77,7 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
         ...(run === undefined || item === undefined ? [] : [{ text: item, href: links.item(run, item) }]),
       ];
       const policy = exported === undefined ? undefined : filePolicy;
-      return context.html(await layout({ title, links, breadcrumbs, body, page: kind, policy }));
+      return context.html(await layout({ kind, title, body, breadcrumbs }, links, policy));
     });
 
   if (exported === undefined) app.use(guard);

@@ -32,17 +32,16 @@ export interface ViewerExport extends Pick<ViewerAppOptions, 'database' | 'ofRep
  */
 export async function exportPages(options: ViewerExport) {
   const { database, run, mostBytes, onProgress, signal } = options;
-  const names = run === undefined ? new RunRepository(database).names() : [findRunByName(database, run).name];
-  const leftOut = new Map<string, string>();
-  const exported = { withRuns: run === undefined, noteOf: (name: string) => note(leftOut.get(name)) };
-  const app = viewerApp({ ...options, exported, onBug: () => undefined });
-  const index = run === undefined ? links.runs() : links.run(names[0]!);
-  using folder = new PagesFolder(options.folder, index, (address) => app.request(address));
-
+  const names = run === undefined ? new RunRepository(database).names() : [run];
   const runs = names.map((name) => {
     const rows = [...new TurnListRepository(database).rows(findRunByName(database, name).id)];
     return { name, turns: rows.length, items: Map.groupBy(rows, ({ itemId }) => itemId) };
   });
+  const leftOut = new Map<string, string>();
+  const exported = { withRuns: run === undefined, noteOf: (name: string) => note(leftOut.get(name)) };
+  const app = viewerApp({ ...options, exported, onBug: () => undefined });
+  const index = run === undefined ? links.runs() : links.run(run);
+  using folder = new PagesFolder(options.folder, index, (address) => app.request(address));
   const total = runs.reduce((sum, { turns }) => sum + turns, 0);
   const done = { items: 0, turns: 0 };
   for (const { name, turns, items } of runs) {

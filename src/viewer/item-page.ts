@@ -121,9 +121,9 @@ function evidenceSection({ evidence, sample }: ItemModel): Html | string {
 
 function armsTable(outcomes: readonly TurnOutcome[], judged: boolean, link?: (turn: TurnOutcome) => string): Html {
   const shown = outcomes.slice(0, MAX_TURNS);
-  const table = listTable('Table of the arms', 'arms', outcomeColumns(judged, outcomes, link), shown);
   const more = outcomes.length - MAX_TURNS;
-  return html`${table} ${more > 0 ? html`<p class="note">… ${more} more turns.</p>` : ''}`;
+  return html`${listTable('Table of the arms', 'arms', outcomeColumns(judged, outcomes, link), shown)}
+  ${more > 0 ? html`<p class="note">… ${more} more turns.</p>` : ''}`;
 }
 
 /** The page of an item of a report: question, gold and the answers of all arms. @throws BenchError `not-found` for an unknown run or item */
@@ -165,19 +165,15 @@ function outcomeColumns(
   const place = ({ repeat, turn }: TurnOutcome): string => `${repeat} / ${turn}`;
   const look = (turn: TurnOutcome): string => outcomeLook([turn], judged);
   const outcome = (turn: TurnOutcome): Html => html`<span class="${look(turn)}">${outcomeText([turn], judged)}</span>`;
+  const arm = (turn: TurnOutcome): Html =>
+    link === undefined ? wrappingName(turn.arm) : html`<a data-open href="${link(turn)}">${wrappingName(turn.arm)}</a>`;
   const number = (heading: string, digits: number, value: (turn: TurnOutcome) => number | null) => ({
     heading,
     look: 'right',
     cell: (turn: TurnOutcome) => formatNumber(value(turn) ?? NaN, digits),
   });
   return [
-    {
-      heading: 'arm',
-      cell: (turn) =>
-        link === undefined
-          ? wrappingName(turn.arm)
-          : html`<a data-open href="${link(turn)}">${wrappingName(turn.arm)}</a>`,
-    },
+    { heading: 'arm', cell: arm },
     ...(new Set(turns.map(place)).size > 1 ? [{ heading: 'repeat / turn', cell: place }] : []),
     {
       heading: 'answer',

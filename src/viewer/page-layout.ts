@@ -4,23 +4,21 @@ import { printable } from '../render/escape-control-characters.ts';
 import { type Links } from './links.ts';
 import { BenchError, type BenchErrorCode } from '../base/bench-error.ts';
 
-/** The kind of a page; style and keyboard shortcuts depend on it. */
-export type PageKind = 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'compare' | 'error';
-
-export interface Layout {
+export interface Page {
+  /** Style and keyboard shortcuts depend on it. */
+  readonly kind: 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'compare' | 'error';
   readonly title: string;
-  readonly links: Links;
-  readonly breadcrumbs: readonly { readonly text: string; readonly href: string }[];
   readonly body: Html;
-  readonly page: PageKind;
-  /** Content Security Policy for pages in files, which have no server to send one. */
-  readonly policy: string | undefined;
+  readonly breadcrumbs: readonly { readonly text: string; readonly href: string }[];
 }
 
-/** Renders a page as an HTML document without inline style or script. Pages work without their script. */
-export async function layout({ title, links, breadcrumbs, body, page, policy }: Layout): Promise<string> {
+/**
+ * Renders a page as an HTML document without inline style or script. Pages work without their script.
+ * @param policy Content Security Policy for pages in files, which have no server to send one
+ */
+export async function layout({ kind, title, body, breadcrumbs }: Page, links: Links, policy?: string): Promise<string> {
   const document = await html`<!doctype html>
-    <html lang="en" data-page="${page}">
+    <html lang="en" data-page="${kind}">
       <head>
         <meta charset="utf-8" />
         ${policy === undefined ? '' : html`<meta http-equiv="Content-Security-Policy" content="${policy}" />`}
@@ -62,16 +60,11 @@ export async function errorPage(error: Error, links: Links) {
   const isKnown = error instanceof BenchError;
   const status: keyof typeof titles = (isKnown ? statuses[error.code] : undefined) ?? 500;
   const hint = isKnown ? error.hint : 'this is a bug in dki-bench; its stack is in the terminal';
-  const page = await layout({
-    title: titles[status],
-    links,
-    page: 'error',
-    policy: undefined,
-    breadcrumbs: [{ text: 'Runs', href: links.runs() }],
-    body: html`<h1>${titles[status]}</h1>
-      <p>${printable(error.message)}</p>
-      <p class="soft">${printable(hint)}</p>
-      <p><a href="${links.runs()}">All runs</a></p>`,
-  });
-  return { status, page };
+  const title = titles[status];
+  const body = html`<h1>${title}</h1>
+    <p>${printable(error.message)}</p>
+    <p class="soft">${printable(hint)}</p>
+    <p><a href="${links.runs()}">All runs</a></p>`;
+  const breadcrumbs = [{ text: 'Runs', href: links.runs() }];
+  return { status, page: await layout({ kind: 'error', title, body, breadcrumbs }, links) };
 }

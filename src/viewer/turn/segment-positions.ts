@@ -25,34 +25,16 @@ export function segmentsWithPositions({ prompt: { segments }, prefill, tokens }:
   });
 }
 
-/** The parts of a sequence that pages colour differently; everything before the memories counts as system. */
-const kinds: Readonly<Partial<Record<SegmentRole, SectionSegment['kind']>>> = {
-  memoryHeader: 'memory',
-  memory: 'memory',
-  memoryFooter: 'memory',
-  historyHeader: 'history',
-  history: 'history',
-  historyFooter: 'history',
-  query: 'query',
-  footer: 'query',
-  answerPrefix: 'query',
-};
-
+/** The part of a sequence that a segment belongs to, which pages colour alike; everything before the memories counts as system. */
 export function segmentKind(role: SegmentRole): SectionSegment['kind'] {
-  return kinds[role] ?? 'system';
+  if (role.startsWith('memory')) return 'memory';
+  if (role.startsWith('history')) return 'history';
+  return role === 'query' || role === 'footer' || role === 'answerPrefix' ? 'query' : 'system';
 }
 
-const labels: Readonly<Partial<Record<SegmentRole, string>>> = {
-  bos: 'BOS',
-  memoryHeader: 'memory header',
-  memoryFooter: 'memory footer',
-  historyHeader: 'history header',
-  historyFooter: 'history footer',
-  answerPrefix: 'answer prefix',
-};
-
+/** The role in words, and the memory: `memory header`, `memory m-1`. */
 export function segmentName({ role, memoryId }: Pick<PromptSegment, 'role' | 'memoryId'>): string {
-  const label = labels[role] ?? role;
+  const label = role === 'bos' ? 'BOS' : role.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`);
   return memoryId === undefined ? label : `${label} ${memoryId}`;
 }
 

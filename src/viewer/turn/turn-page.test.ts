@@ -24,7 +24,7 @@ function modelOf(turn: DisplayTurn, more: Partial<TurnModel> = {}): TurnModel {
 
 async function pageOf(model: TurnModel, places: readonly string[] = []): Promise<string> {
   const body = turnPage(model, links, places);
-  return layout({ title: model.turn.arm, links, breadcrumbs: [], body, page: 'turn', policy: undefined });
+  return layout({ kind: 'turn', title: model.turn.arm, body, breadcrumbs: [] }, links);
 }
 
 /** A turn with that text wherever data may bring one. */

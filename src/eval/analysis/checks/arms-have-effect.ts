@@ -73,7 +73,7 @@ function makesAlike(arm: ArmTraits, other: ArmTraits): boolean {
 
 /** True if the data allow a difference: a cache needs a recurring set, `full` more memories than are retrieved. */
 function canDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns): boolean {
-  if (Object.keys(arm.settings).length > 0) return settingCanMatter(arm, nearest, { own, others });
+  if (Object.keys(arm.settings).length > 0) return settingCanMatter(arm, nearest, own, others);
   if (arm.evict !== undefined) return mostKept(others) > 0 && evictsSome(arm);
   // An arm with external KV evaluates only what follows the memories.
   if (arm.external === true) return mostKept(own) > 0;
@@ -89,11 +89,7 @@ function canDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns
 }
 
 /** True if a setting can matter on these data: labels need a memory, placement two, a budget something to drop. */
-function settingCanMatter(
-  arm: ArmTraits,
-  nearest: ArmTraits,
-  { own, others }: Readonly<Record<'own' | 'others', Turns>>,
-): boolean {
+function settingCanMatter(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns): boolean {
   const counterpart = counterpartIn(others);
   const ordersDiffer = own.some((turn) => {
     const other = counterpart(turn);
@@ -152,14 +148,10 @@ function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTra
   const isVariety = arm.prefill !== undefined && arm.prefill !== 'prefix' && arm.prefill !== 'blocks';
   if (!isVariety && arm.evict === undefined) return baseline;
   const whole = arm.evict !== undefined && arm.prefill === 'prefix' ? 'prefix' : 'blocks';
-  const isPlain = ({ prefill, evict, settings, retrieves, injects, keepsSession }: ArmTraits): boolean =>
-    prefill === whole &&
-    evict === undefined &&
-    Object.keys(settings).length === 0 &&
-    retrieves === arm.retrieves &&
-    injects === arm.injects &&
-    !keepsSession;
-  return arms.find(isPlain) ?? baseline;
+  const isPlain = ({ prefill, evict, settings, keepsSession }: ArmTraits): boolean =>
+    prefill === whole && evict === undefined && Object.keys(settings).length === 0 && !keepsSession;
+  const gives = (other: ArmTraits): boolean => other.retrieves === arm.retrieves && other.injects === arm.injects;
+  return arms.find((other) => isPlain(other) && gives(other)) ?? baseline;
 }
 
 /** For an arm that selects random tokens, the arms that select as many by a rule. */

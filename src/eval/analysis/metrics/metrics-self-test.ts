@@ -129,11 +129,10 @@ export function metricsSelfTest(
   const fooled = trials
     .flatMap((trial) => fooledShares(trial, seed))
     .reduce((most, one) => (one.share > most.share ? one : most));
-  const paraphrase = Math.min(
-    ...TEXT_METRICS.filter((name) => !name.toLowerCase().endsWith('exactmatch')).flatMap((name) =>
-      PARAPHRASES.map(({ language, gold, answer }) => textMetrics[name]!(answer, [gold], language)),
-    ),
+  const scored = TEXT_METRICS.filter((name) => !name.toLowerCase().endsWith('exactmatch')).flatMap((name) =>
+    PARAPHRASES.map(({ language, gold, answer }) => textMetrics[name]!(answer, [gold], language)),
   );
+  const paraphrase = Math.min(...scored);
   const faulty = [...builtInMetrics, ...own].flatMap((metric) => metricFault(metric, seed) ?? []);
   const wrong = LANGUAGES.flatMap((language) => misjudged(GOLDS[language], language));
   const isSound = tried.every((one) => one.passed) && wrong.length + faulty.length === 0;

@@ -43,13 +43,12 @@ export function conditionResults(
       // A failed turn stands as that of another arm on its item.
       const failures = failed.flatMap((turn) => (turn.arm === arm ? (turnOfItem.get(turn.itemId) ?? []) : []));
       return PLACES.flatMap((place) => {
-        const [some, errors] = [turnsOfArm(answered, arm), failures].map((turns) =>
-          turns.filter(
-            (turn) => turn.item.condition === condition && (place ?? evidenceThird(turn)) === evidenceThird(turn),
-          ),
-        );
-        if (some!.length === 0) return [];
-        return [{ arm, condition, place, errors: errors!.length, ...measured(some!, metrics, effects) }];
+        const isHere = (turn: AnsweredResult): boolean =>
+          turn.item.condition === condition && (place === null || place === evidenceThird(turn));
+        const some = turnsOfArm(answered, arm).filter(isHere);
+        if (some.length === 0) return [];
+        const errors = failures.filter(isHere).length;
+        return [{ arm, condition, place, errors, ...measured(some, metrics, effects) }];
       });
     }),
   );

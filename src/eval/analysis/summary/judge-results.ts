@@ -15,12 +15,11 @@ export function verdictAgreement(pairs: readonly (readonly [boolean, boolean])[]
 }
 
 function agreementWithContains(turns: Turns): VerdictAgreement | null {
-  return verdictAgreement(
-    turns.flatMap((turn) => {
-      const [verdict, { contains }] = [judgeMetric.of(turn), turn.scores];
-      return verdict === null || contains === null ? [] : [[verdict === 1, contains === 1] as const];
-    }),
-  );
+  const pairs = turns.flatMap((turn) => {
+    const [verdict, { contains }] = [judgeMetric.of(turn), turn.scores];
+    return verdict === null || contains === null ? [] : [[verdict === 1, contains === 1] as const];
+  });
+  return verdictAgreement(pairs);
 }
 
 /** Agreement of the run's judge with `contains`, over all arms and by arm. */

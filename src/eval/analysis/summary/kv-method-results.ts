@@ -30,22 +30,20 @@ export function methodResults(
   const { byArm, baseline } = compared;
   const random = compareWithRandom(primary, arms, compared);
   const primaryTurns = byArm.get(arms.find(({ comparison }) => comparison === 'primary')?.name ?? '') ?? [];
-  return arms.flatMap((arm) => {
+  return arms.flatMap((arm): MethodResults | [] => {
     const turns = byArm.get(arm.name);
     if (turns === undefined) return [];
     const hits = split.hits(turns);
-    return [
-      {
-        arm: arm.name,
-        ...describeMethod(arm),
-        bytesPerMemoryToken: bytesPerToken(turns),
-        recomputedTokens: meanOfKnown(hits, ({ account }) => account.recomputed),
-        selectedTokens: meanOfKnown(hits, ({ account }) => account.selection?.selected ?? null),
-        timesQueryOnly: timesQueryOnly(hits, split.hits(primaryTurns), split),
-        againstRandom: random.get(arm.name) ?? null,
-        byRank: byRank(primary, effects, turns, arm.name === baseline ? [] : byArm.get(baseline)!),
-      },
-    ];
+    return {
+      arm: arm.name,
+      ...describeMethod(arm),
+      bytesPerMemoryToken: bytesPerToken(turns),
+      recomputedTokens: meanOfKnown(hits, ({ account }) => account.recomputed),
+      selectedTokens: meanOfKnown(hits, ({ account }) => account.selection?.selected),
+      timesQueryOnly: timesQueryOnly(hits, split.hits(primaryTurns), split),
+      againstRandom: random.get(arm.name) ?? null,
+      byRank: byRank(primary, effects, turns, arm.name === baseline ? [] : byArm.get(baseline)!),
+    };
   });
 }
 

@@ -32,11 +32,8 @@ export function retrievalNotes(answered: Turns, stats: Readonly<Record<string, u
   };
   const { admitted = 0, refused = 0, ignored = 0 } = wouldBeFiltered ?? {};
   const dropped = refused + ignored;
-  if (dropped > 0) {
-    const memories = `${dropped} of ${admitted + dropped} memories, ${ignored} of them for being short`;
-    notes.push(`the ingress filter would have dropped ${memories}`);
-  }
-  return [...warnings, ...notes];
+  const memories = `${dropped} of ${admitted + dropped} memories, ${ignored} of them for being short`;
+  return [...warnings, ...notes, ...(dropped > 0 ? [`the ingress filter would have dropped ${memories}`] : [])];
 }
 
 /** A note on items for which the data name no evidence. */
@@ -72,10 +69,9 @@ export function answerPrefixNotes(
 
 /** A note on a primary metric that no answer satisfies though some contain the gold: the model writes sentences. */
 export function metricNotes(answered: Turns, { all, primary }: RunMetrics): string[] {
-  const contains = all.find(({ name }) => name === 'contains')!;
   const above = (metric: MetricDefinition): number => answered.filter((turn) => (metric.of(turn) ?? 0) > 0).length;
   if (primary.unit !== '%' || primary.direction === 'lower' || above(primary) > 0) return [];
-  const holding = above(contains);
+  const holding = above(all.find(({ name }) => name === 'contains')!);
   if (holding === 0) return [];
   return [
     `no answer of any arm satisfies ${primary.label}, but ${holding} of ${answered.length} contain the gold: to judge by that, write` +
@@ -92,26 +88,23 @@ export function exactnessNotes(selfTest: ParitySelfTest, arms: readonly ArmTrait
 
 /** Notes on arms that use knowledge that no deployment has, with the tokens spent to obtain it. */
 export function boundNotes(answered: Turns, arms: readonly Pick<ArmTraits, 'name' | 'deployable'>[]): string[] {
-  return arms
-    .filter(({ deployable }) => deployable === false)
-    .flatMap(({ name }) => {
-      const own = turnsOfArm(answered, name);
-      const tokens = own.reduce((sum, { account }) => sum + selectorTokens(account, 'whole'), 0);
-      if (tokens === 0) return [];
-      return [
-        `${name} is a bound: it uses knowledge that no deployment has. Obtaining it took ${tokens} of the tokens that its` +
-          ` ${own.length} turns evaluated, and their time`,
-      ];
-    });
+  return arms.flatMap(({ name, deployable }) => {
+    const own = deployable === false ? turnsOfArm(answered, name) : [];
+    const tokens = own.reduce((sum, { account }) => sum + selectorTokens(account, 'whole'), 0);
+    if (tokens === 0) return [];
+    const cost = `${tokens} of the tokens that its ${own.length} turns evaluated, and their time`;
+    return [`${name} is a bound: it uses knowledge that no deployment has. Obtaining it took ${cost}`];
+  });
 }
 
 /** Notes on prompts that were cut to the budget, by arm. */
 export function promptNotes(answered: Turns, arms: readonly string[]): string[] {
   const countCut = (what: string, isCut: (facts: AnsweredResult['facts']) => boolean): string[] => {
-    const cut = arms
-      .map((arm) => ({ arm, turns: turnsOfArm(answered, arm).filter(({ facts }) => isCut(facts)).length }))
-      .filter(({ turns }) => turns > 0);
-    return cut.length === 0 ? [] : [`${what}: ${cut.map(({ arm, turns }) => `${arm} in ${turns} turns`).join(', ')}`];
+    const cut = arms.flatMap((arm) => {
+      const turns = turnsOfArm(answered, arm).filter(({ facts }) => isCut(facts)).length;
+      return turns === 0 ? [] : [`${arm} in ${turns} turns`];
+    });
+    return cut.length === 0 ? [] : [`${what}: ${cut.join(', ')}`];
   };
   return [
     ...countCut('forced truncation to the query alone', ({ forced }) => forced),
