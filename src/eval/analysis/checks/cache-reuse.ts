@@ -59,18 +59,15 @@ function inProcess({ answered, plan, probes }: CheckInput) {
     const { evicted = 0, rejected = 0 } = (probes.kvStores[arm] ?? {}) as Record<string, number>;
     return evicted + rejected > 0;
   };
-  const found = ({ facts, tokens }: AnsweredResult): number => facts.tokens - tokens.evaluated;
+  const excess = ({ facts, tokens, observed }: AnsweredResult): number =>
+    facts.tokens - tokens.evaluated - observed.sharedTokens!;
   const ahead = answered.filter(({ observed }) => observed.aheadTokens !== undefined);
   return {
     shared: shared.length,
     ahead: ahead.filter(({ account }) => account.ahead !== undefined).length,
     faults: {
-      'found less of earlier prompts than they share': shared.filter(
-        (turn) => found(turn) < turn.observed.sharedTokens! && !loses(turn),
-      ),
-      'found more of earlier prompts than they share': shared.filter(
-        (turn) => found(turn) > turn.observed.sharedTokens!,
-      ),
+      'found less of earlier prompts than they share': shared.filter((turn) => excess(turn) < 0 && !loses(turn)),
+      'found more of earlier prompts than they share': shared.filter((turn) => excess(turn) > 0),
       'found other KV than the same turn of the first repeat': plan.sharesKv === true ? [] : unlikeFirst(answered),
       'have other tokens evaluated before them than they say': ahead.filter(
         ({ observed, account }) => observed.aheadTokens !== (account.ahead?.tokens ?? 0),

@@ -1,3 +1,4 @@
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnKey } from '../../../store/records/turn-record.ts';
 import { plannedTurns } from '../planned-sample.ts';
 import { type Check, fail, pass, undecided } from './check.ts';
@@ -32,15 +33,10 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
       }
     }
   }
-  const idleTwins = arms.filter(
-    ({ name, control }) =>
-      control === 'twin' && answered.some(({ arm, tokens }) => arm === name && !(tokens.evaluated > 0)),
-  );
-  const problems = [
-    ...missing,
-    ...unbalanced,
-    ...idleTwins.map(({ name }) => `${name} answered without evaluating its prompt`),
-  ];
+  const isIdle = ({ name }: ArmTraits) => answered.some(({ arm, tokens }) => arm === name && !(tokens.evaluated > 0));
+  const idleTwins = arms.filter((arm) => arm.control === 'twin' && isIdle(arm));
+  const idle = idleTwins.map(({ name }) => `${name} answered without evaluating its prompt`);
+  const problems = [...missing, ...unbalanced, ...idle];
   if (problems.length > 0) return fail(problems.join('; '));
   const planned = plannedTurns(arms, plan);
   const evidence = `${all.length} of ${planned} planned turns are rows, ${failed.length} of them failed`;

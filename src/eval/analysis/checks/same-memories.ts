@@ -49,12 +49,10 @@ export const sameMemories: Check = ({ arms, answered }) => {
     return [FAULTS[list], having.filter(({ arm }) => !allowedFaults(traits.get(arm)!).includes(list))];
   });
   const ids = ({ facts }: AnsweredResult): string[] => facts.memoryIds.toSorted();
+  const unlike = turnsWhere(pairs, (own, other) => !isDeepStrictEqual(ids(own), ids(other)));
   const faults = describeFaults({
     ...(Object.fromEntries(faulty) as Readonly<Record<string, typeof observed>>),
-    'show other memories than their reference arm': turnsWhere(
-      pairs,
-      (own, other) => !isDeepStrictEqual(ids(own), ids(other)),
-    ),
+    'show other memories than their reference arm': unlike,
   });
   if (faults !== '') return fail(faults);
   const declared = (trait: 'rewords' | 'selects', what: string): string[] => {

@@ -17,7 +17,6 @@ export const tokenAccounting: Check = (input) => {
   const injecting = new Map(arms.filter(isCounted).map((arm) => [arm.name, arm]));
   if (injecting.size === 0) return undecided('no arm injects a KV cache of its own');
   const isChecked = ({ arm, observed }: AnsweredResult) => injecting.has(arm) && observed.injectableMemories > 0;
-  const turns = answered.filter(({ arm }) => injecting.has(arm));
   const checked = answered.filter(isChecked);
   const wrong = [
     ...checked.filter((turn) => !isAccounted(turn, injecting.get(turn.arm)!)),
@@ -32,9 +31,9 @@ export const tokenAccounting: Check = (input) => {
     return fail(`${evidence} (${example})`);
   }
   const hits = checked.filter(({ account }) => account.cache === 'hit').length;
-  const evidence =
-    `meter exact on ${hits} cache hits and ${checked.length - hits} misses of ${[...injecting.keys()].join(', ')};` +
-    ` ${turns.length - checked.length} turns had nothing to inject`;
+  const idle = answered.filter((turn) => injecting.has(turn.arm) && !isChecked(turn)).length;
+  const exact = `meter exact on ${hits} cache hits and ${checked.length - hits} misses of ${[...injecting.keys()].join(', ')}`;
+  const evidence = `${exact}; ${idle} turns had nothing to inject`;
   return pass(evidence, `one token too many or too few in 1 of ${answered.length} turns`);
 };
 

@@ -17,9 +17,7 @@ export function runToCompare(run: RunRecord, turns: RunTurns) {
   const byArm = Map.groupBy(shown, ({ arm }) => arm);
   return {
     run,
-    settings: { ...settings, metricsVersion, ...(armsNotRun.length === 0 ? {} : { armsNotRun }) } as Readonly<
-      Record<string, unknown>
-    >,
+    settings: { ...settings, metricsVersion, ...(armsNotRun.length > 0 && { armsNotRun }) } as Record<string, unknown>,
     randomWeights: unknownQuality(run.model) !== null,
     metrics,
     // Numbers of a run with failed checks must not be quoted. An unfinished run has no checks.

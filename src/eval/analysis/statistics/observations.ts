@@ -49,12 +49,10 @@ export function perItem<Turn extends { readonly itemId: string; readonly userId:
 
 export function pairItems(a: readonly ItemValue[], b: readonly ItemValue[]): Pair[] {
   const others = new Map(b.map(({ itemId, value }) => [itemId, value]));
-  const pairs: Pair[] = [];
-  for (const { itemId, userId, value } of a) {
+  return a.flatMap(({ itemId, userId, value }) => {
     const other = others.get(itemId);
-    if (other !== undefined) pairs.push({ userId, a: value, b: other });
-  }
-  return pairs;
+    return other === undefined ? [] : [{ userId, a: value, b: other }];
+  });
 }
 
 export function sideValues(pairs: readonly Pair[], side: 'a' | 'b'): Observation[] {
@@ -72,11 +70,8 @@ export function unitTotals(observations: readonly Observation[]): UnitTotals {
   const byUser = Map.groupBy(observations, ({ userId }) => userId);
   if (byUser.size === 1) return { sums: values, counts: values.map(() => 1), squares };
   const units = [...byUser.keys()].sort().map((userId) => byUser.get(userId)!);
-  return {
-    sums: units.map((unit) => unit.reduce((total, { value }) => total + value, 0)),
-    counts: units.map(({ length }) => length),
-    squares,
-  };
+  const sums = units.map((unit) => unit.reduce((total, { value }) => total + value, 0));
+  return { sums, counts: units.map(({ length }) => length), squares };
 }
 
 export function countUsers(list: readonly { readonly userId: string }[]): number {

@@ -76,11 +76,7 @@ export function shareDifference({ differences, gained, lost }: PairedTotals, eff
   const error = Math.sqrt(independent * effect);
   if (units < 2) return { delta, interval: { low: -1, high: 1 }, error, items, pAbove: () => 1 };
   const typical = (differences.squares + PRIOR_EVENTS) / (gained + lost + PRIOR_EVENTS);
-  const counts: PairCounts = {
-    pairs: items / effect,
-    wins: gained / typical / effect,
-    losses: lost / typical / effect,
-  };
+  const counts = { pairs: items / effect, wins: gained / typical / effect, losses: lost / typical / effect };
   const { low, high } = tangoInterval(counts, studentQuantile(TAIL, units - 1));
   return {
     delta,

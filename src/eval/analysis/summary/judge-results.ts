@@ -46,9 +46,8 @@ export function judgeNotes({ model, agreement, arms, failed }: JudgeResults): st
   const unjudged = arms.reduce((total, arm) => total + arm.unjudged, 0);
   if (unjudged > 0) {
     const reasons = failed.map(({ reason, answers, first }) => `${answers} × ${reason} (first: ${first})`).join('; ');
-    notes.push(
-      `judge ${model} gave no verdict on ${unjudged} of ${judged + unjudged} answers, which are left out of its mean: ${reasons}`,
-    );
+    const answers = `${unjudged} of ${judged + unjudged} answers, which are left out of its mean`;
+    notes.push(`judge ${model} gave no verdict on ${answers}: ${reasons}`);
   }
   return notes;
 }
