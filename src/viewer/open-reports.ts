@@ -91,9 +91,8 @@ export async function openReports(path: string, textsOf: FindItemTexts) {
       taken.add(run.name).add(run.id);
       const outcomes = readReportOutcomes(folder);
       if (outcomes === null) withoutOutcomes.push(run.name);
-      const rows = outcomes ?? [];
-      const texts = rows.length === 0 ? null : await textsOf(run);
-      const shown = rows.map((row) => {
+      const texts = outcomes === null || outcomes.length === 0 ? null : await textsOf(run);
+      const shown = (outcomes ?? []).map((row) => {
         const own = texts?.get(row.itemId);
         return own === undefined ? row : { ...row, question: own.query, gold: own.gold };
       });

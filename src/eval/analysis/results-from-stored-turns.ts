@@ -41,17 +41,10 @@ export function findRuns(database: BenchDatabase, name?: string): RunRecord[] {
   const runs = new RunRepository(database);
   const names = runs.names();
   const found = runs.listGroup(name ?? groupName(names.at(-1) ?? ''));
-  if (found.length === 0) {
-    const groups = [...new Set(names.map(groupName))];
-    throw new BenchError(
-      'not-found',
-      name === undefined
-        ? `${database.path} holds no run`
-        : `${database.path} holds no run "${name}"${didYouMean(name, [...groups, ...names])}`,
-      lastRunsHint(groups),
-    );
-  }
-  return found;
+  if (found.length > 0) return found;
+  const groups = [...new Set(names.map(groupName))];
+  const which = name === undefined ? '' : ` "${name}"${didYouMean(name, [...groups, ...names])}`;
+  throw new BenchError('not-found', `${database.path} holds no run${which}`, lastRunsHint(groups));
 }
 
 /** Finds one run by its whole name. @throws BenchError `not-found`, `database` */

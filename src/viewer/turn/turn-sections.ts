@@ -122,7 +122,7 @@ function probabilityText(value: number | undefined): string {
 }
 
 function nextSection({ arm, observed }: AnsweredDisplayTurn, other?: AnsweredDisplayTurn): Section {
-  const agreement = observed.agreement;
+  const { agreement } = observed;
   const likeliest = agreement?.topOne === true ? 'the same likeliest token' : 'another likeliest token';
   const divergence = agreement?.klDivergence === 0 ? '0' : agreement?.klDivergence.toExponential(1);
   const text = agreement === null ? undefined : `Against the reference: ${likeliest}, KL divergence ${divergence}.`;

@@ -4,7 +4,7 @@ import type { Html } from '../../render/html.ts';
 import { printable } from '../../render/escape-control-characters.ts';
 import { countText, formatNumber, groupedNumber, durationText } from '../../render/format-number.ts';
 import { listText } from '../../render/cut-text.ts';
-import type { Links } from '../links.ts';
+import type { Links, MatrixQuery } from '../links.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { RunProgressRepository } from '../../store/run-progress-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
@@ -30,10 +30,7 @@ export function readRunProgress(
   const { turns, last, faults } = growth.count();
   const times = status === 'running' && last !== null ? growth.latestTimes(last, ratedTurns) : [];
   return {
-    name,
-    suite,
-    status,
-    startedAt,
+    ...{ name, suite, status, startedAt },
     // Probes are stored once the self-tests have passed.
     begun: run.probes !== null,
     turns,
@@ -132,16 +129,14 @@ function progressPart(state: RunProgress, links: Links): Html {
 }
 
 function faultsPart({ name, faults: { checks, errors, latest } }: RunProgress, links: Links): Html {
-  const turnsInWords = (turns: number) => countText(turns, 'turn');
+  const turnsThat = (filter: MatrixQuery, turns: number): Html =>
+    html`<a href="${links.run(name, filter)}#items">${countText(turns, 'turn')}</a>`;
   const list = [
-    ...(errors === 0
-      ? []
-      : [html`<li><a href="${links.run(name, { failed: true })}#items">${turnsInWords(errors)}</a> failed</li>`]),
+    ...(errors === 0 ? [] : [html`<li>${turnsThat({ failed: true }, errors)} failed</li>`]),
     ...[...checks].map(
       ([check, turns]) =>
         html`<li>
-          <a href="${links.run(name, { check })}#items">${turnsInWords(turns)}</a>
-          ${turns === 1 ? 'fails' : 'fail'} <b class="bad">${printable(check)}</b>
+          ${turnsThat({ check }, turns)} ${turns === 1 ? 'fails' : 'fail'} <b class="bad">${printable(check)}</b>
         </li> `,
     ),
   ];

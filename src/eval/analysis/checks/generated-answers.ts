@@ -18,18 +18,16 @@ export const answers: Check = ({ arms, answered, probes }) => {
     equivalence === 'bitwise' && reference !== null ? pairWithReference(observed, name, reference) : [],
   );
   const again = observed.filter((turn) => turn.observed.sameAgain !== undefined);
+  const noise = parityBound(probes.parity);
+  const unlikely = observed.filter((turn) => (turn.observed.answer!.shortfall ?? 0) > noise);
+  const unlike = turnsWhere(pairs, (own, other) => own.observed.answer!.sha256 !== other.observed.answer!.sha256);
   const certain = {
     'are not what the engine generated': observed.filter((turn) => !turn.observed.answer!.asGenerated),
     'were generated under other limits than those of other arms': underOtherLimits({ answered, arms }),
-    'do not begin with the likeliest token': observed.filter(
-      (turn) => (turn.observed.answer!.shortfall ?? 0) > parityBound(probes.parity),
-    ),
+    'do not begin with the likeliest token': unlikely,
   };
   const exact = {
-    'differ from those of the arm that they claim to equal': turnsWhere(
-      pairs,
-      (own, other) => own.observed.answer!.sha256 !== other.observed.answer!.sha256,
-    ),
+    'differ from those of the arm that they claim to equal': unlike,
     'were different when they were generated again': again.filter((turn) => turn.observed.sameAgain === false),
   };
   const wrong = describeFaults(bitwiseEqual ? { ...certain, ...exact } : certain, 'answers');

@@ -19,11 +19,8 @@ export const embedder: Check = ({ probes: { embedder: probe } }) => {
 /** Retrieval: planted memories are found in the order that the strategy promises; arms get what was retrieved, in order. Null for older runs. */
 export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: probe } }) => {
   const observed = answered.filter((turn) => turn.observed.asRetrieved !== undefined);
-  const faults = describeFaults({
-    'have other memories than the retriever gave, or in another order': observed.filter(
-      (turn) => turn.observed.asRetrieved === false,
-    ),
-  });
+  const unlike = observed.filter((turn) => turn.observed.asRetrieved === false);
+  const faults = describeFaults({ 'have other memories than the retriever gave, or in another order': unlike });
   if (faults !== '') return fail(faults);
   if (probe === undefined && observed.length === 0) return null;
   const found = `${observed.length} turns have what the retriever gave, in its order`;

@@ -13,11 +13,9 @@ export function splitByCache(answered: Turns, arms: readonly ArmTraits[]): Cache
   const primary = arms.find(({ comparison }) => comparison === 'primary');
   if (primary === undefined) return { hits: (turns) => turns, misses: () => [], hasPrimary: false };
   const counterpart = counterpartIn(turnsOfArm(answered, primary.name));
-  return {
-    hits: (turns) => turns.filter((turn) => counterpart(turn)?.account.cache === 'hit'),
-    misses: (turns) => turns.filter((turn) => counterpart(turn)?.account.cache === 'miss'),
-    hasPrimary: true,
-  };
+  const having = (cache: 'hit' | 'miss') => (turns: Turns) =>
+    turns.filter((turn) => counterpart(turn)?.account.cache === cache);
+  return { hits: having('hit'), misses: having('miss'), hasPrimary: true };
 }
 
 export type ArmsByRole = NonNullable<ReturnType<typeof armsByRole>>;

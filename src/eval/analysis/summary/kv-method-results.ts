@@ -5,7 +5,7 @@ import type { Turns } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { holm, signFlipP } from '../statistics/p-values.ts';
-import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
+import { countUsers, pairItems, perItem, sum } from '../statistics/observations.ts';
 import { pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { type ArmsByRole, armsByRole, type CacheSplit } from './arms-by-role.ts';
@@ -91,12 +91,9 @@ export function memoryBytes({ prefill, account }: AnsweredResult): number | null
 
 /** Stored bytes per memory token, pooled over turns, so that long memories weigh more; null if no KV is stored. */
 function bytesPerToken(turns: Turns): number | null {
-  let [bytes, tokens] = [0, 0];
-  for (const turn of turns) {
-    bytes += memoryBytes(turn) ?? 0;
-    tokens += memoryBytes(turn) === null ? 0 : turn.prefill!.memoryLines!.tokens;
-  }
-  return tokens === 0 ? null : bytes / tokens;
+  const storing = turns.filter((turn) => memoryBytes(turn) !== null);
+  const tokens = sum(storing.map(({ prefill }) => prefill!.memoryLines!.tokens));
+  return tokens === 0 ? null : sum(storing.map((turn) => memoryBytes(turn)!)) / tokens;
 }
 
 /** TTFT relative to evaluating the question alone, that is, to the primary arm's TTFT minus its loading time. */
