@@ -65,7 +65,7 @@ export async function exportPages(options: ViewerExport) {
   folder.finish();
   const { files, bytes } = folder;
   const sentences = [...leftOut].map(([name, words]) => (run === undefined ? `${name}: ${words}` : words));
-  return { runs: runs.length, items: done.items, turns: done.turns, files, bytes, leftOut: sentences };
+  return { runs: runs.length, ...done, files, bytes, leftOut: sentences };
 }
 
 const note = (leftOut: string | undefined) =>

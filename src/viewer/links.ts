@@ -5,6 +5,7 @@ import { checkNames } from '../store/records/run-results.ts';
 import { cacheStates, funnelStages, wrongClasses } from '../store/records/turn-record.ts';
 
 const name = z.string({ error: 'is missing' }).min(1, 'is empty').max(500, 'has more than 500 characters');
+const optionalName = name.exactOptional();
 const text = z.string().max(200, 'has more than 200 characters').exactOptional();
 const wholeNumber = (pattern: RegExp, least: 0 | 1) =>
   z.string({ error: 'is missing' }).regex(pattern, `is not a whole number, ${least} or more`).transform(Number);
@@ -21,12 +22,12 @@ const run = z.object({ run: name });
 const turn = run.extend({ item: name, arm: name, repeat: number, turn: number });
 
 const filter = run.extend({
-  arm: name.exactOptional(),
+  arm: optionalName,
   answer: oneOf(['right', 'wrong']),
-  wrong: name.exactOptional(),
-  right: name.exactOptional(),
+  wrong: optionalName,
+  right: optionalName,
   disagreeing: ticked,
-  category: name.exactOptional(),
+  category: optionalName,
   wrongClass: oneOf(wrongClasses),
   stage: oneOf(funnelStages),
   cache: oneOf(cacheStates),
@@ -44,15 +45,8 @@ export const queryParameters = {
   table: run.extend({ table: name }),
   figure: run.extend({ figure: name }),
   item: run.extend({ item: name }),
-  turn: turn.extend({ against: name.exactOptional() }),
-  compare: z.object({
-    a: name,
-    b: name,
-    armA: name.exactOptional(),
-    armB: name.exactOptional(),
-    page: positive,
-    force: ticked,
-  }),
+  turn: turn.extend({ against: optionalName }),
+  compare: z.object({ a: name, b: name, armA: optionalName, armB: optionalName, page: positive, force: ticked }),
 } as const;
 
 /** Reads the query parameters of an address; ignores empty and unknown ones. @throws BenchError `bad-option` */

@@ -1,13 +1,9 @@
 import type { RunRecord } from '../../store/records/run-record.ts';
 
-export interface WithheldSet {
-  readonly name: string;
-  /** sha-256 of the user's own file. */
-  readonly fileSha256: string;
-}
+export type WithheldSet = ReturnType<typeof withheldSets>[number];
 
-/** The data sets of a run with texts that may not be redistributed. */
-export function withheldSets({ dataset }: Pick<RunRecord, 'dataset'>): WithheldSet[] {
+/** The data sets of a run with texts that may not be redistributed; `fileSha256` is that of the user's own file. */
+export function withheldSets({ dataset }: Pick<RunRecord, 'dataset'>) {
   return (dataset.parts ?? [dataset])
     .filter(({ texts }) => texts === 'withheld')
     .map(({ name, sha256, brought }) => ({ name, fileSha256: brought?.sha256 ?? sha256 }));

@@ -65,11 +65,9 @@ export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: st
     if (ofArm.length === 0) {
       throw unknownNameError(`run "${run.name}" has no arm`, arm, [...new Set(siblings.map((one) => one.arm))]);
     }
-    throw new BenchError(
-      'not-found',
-      `item ${ref.item} has no turn ${ref.turn} of ${arm} in repeat ${ref.repeat}`,
-      `it has ${ofArm.map(({ repeat, turn: number }) => `turn ${number} of repeat ${repeat}`).join(', ')}`,
-    );
+    const message = `item ${ref.item} has no turn ${ref.turn} of ${arm} in repeat ${ref.repeat}`;
+    const others = ofArm.map(({ repeat, turn: number }) => `turn ${number} of repeat ${repeat}`);
+    throw new BenchError('not-found', message, `it has ${others.join(', ')}`);
   };
   const turn = find(ref.arm);
   const rag = answeredOther(turn, comparedByDefault(turn, siblings, run.arms));

@@ -59,13 +59,8 @@ export function describeFaults(faults: Readonly<Record<string, Turns>>, noun = '
     .join('; ');
 }
 
-interface TurnPair {
-  readonly turn: AnsweredResult;
-  readonly other: AnsweredResult;
-}
-
 /** Pairs the turns of an arm and its reference arm that follow the same conversation. */
-export function pairWithReference(answered: Turns, arm: string, reference: string): TurnPair[] {
+export function pairWithReference(answered: Turns, arm: string, reference: string) {
   const counterpart = counterpartIn(turnsOfArm(answered, reference));
   return turnsOfArm(answered, arm).flatMap((turn) => {
     const other = counterpart(turn);
@@ -74,7 +69,7 @@ export function pairWithReference(answered: Turns, arm: string, reference: strin
 }
 
 export function turnsWhere(
-  pairs: readonly TurnPair[],
+  pairs: ReturnType<typeof pairWithReference>,
   holds: (turn: AnsweredResult, other: AnsweredResult) => boolean,
 ): Turns {
   return pairs.filter(({ turn, other }) => holds(turn, other)).map(({ turn }) => turn);
