@@ -77,6 +77,9 @@ function turnKey({ name }: ArmTraits, { itemId }: Pick<DatasetItem, 'itemId'>, r
   return JSON.stringify([name, itemId, repeat]);
 }
 
+/** The result of a proof: what is wrong in words, null if nothing is; or the reason why there is no proof. */
+type Verdict = { readonly wrong: string | null } | { readonly unproven: string };
+
 /**
  * Proves a seeded sample, and each arm's first cache hit and miss of the first user, outside clocks. Generates the answer
  * again from the turn's KV, and compares injected cells with a fresh evaluation in another session.
@@ -112,11 +115,11 @@ export class TurnProver {
     if (!this.#sample.has(arm, item, repeat) && !this.#isFirst(arm, item, turn)) return {};
     if (this.#itemId !== item.itemId) this.#fresh.forget();
     this.#itemId = item.itemId;
-    const wrong = await this.#proveCells(arm, turn, options);
+    const verdict = await this.#proveCells(arm, turn, options);
     const hasAnswer = turn.recorded.generation !== null;
     return {
       ...(hasAnswer ? { sameAgain: await this.#generatesAgain(turn, options) } : {}),
-      ...(wrong === undefined ? {} : { wrongCells: wrong }),
+      ...('wrong' in verdict ? { wrongCells: verdict.wrong } : {}),
     };
   }
 
@@ -140,25 +143,26 @@ export class TurnProver {
     return !this.#first.has(key) && this.#first.add(key).has(key);
   }
 
-  /** Describes what is wrong with the injected cells: null if nothing is, undefined if they cannot be proven. */
-  async #proveCells(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions): Promise<string | null | undefined> {
+  async #proveCells(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions): Promise<Verdict> {
     const { engine } = this.#parts;
     const { capabilities } = engine;
     const { cells, leastTokens, exactCuts } = capabilities;
     const test = this.#selfTest;
     const parts = injectedParts(arm, turn.response);
-    if (arm.prefill === undefined || parts.lines.length === 0 || cells === null) return undefined;
-    if (test === undefined || 'missing' in test) return undefined;
+    if (arm.prefill === undefined || parts.lines.length === 0) return { unproven: 'the turn injects nothing' };
+    if (cells === null) return { unproven: 'the engine exports no cells' };
+    if (test === undefined || 'missing' in test) return { unproven: 'the self-test did not measure cells' };
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
     const repaired = repairedMemories(arm, parts, given);
     const askedFor = evictionKeys(arm, parts).map((key) => this.#evictedFor.get(key));
     const isUnknown = (rest: PromptRest | undefined, unit: number) =>
       rest === undefined && repaired?.has(unit) !== true;
-    // Tokens were evicted for a question that was asked before this process began.
-    if (evictsForQuestion(arm) && askedFor.some(isUnknown)) return undefined;
+    if (evictsForQuestion(arm) && askedFor.some(isUnknown)) {
+      return { unproven: 'tokens were evicted for a question that was asked before this process began' };
+    }
     const alpha = turnAlpha(arm, turn.response);
-    return await wrongInjection(
+    const wrong = await wrongInjection(
       { engine, fresh: this.#fresh, cells, leastTokens, options },
       {
         prefill: arm.prefill,
@@ -172,6 +176,7 @@ export class TurnProver {
         isExact: exactCuts === 1 && test.noise.firstKeys === 0 && test.noise.deeper === 0,
       },
     );
+    return { wrong };
   }
 
   /** Generates the answer again in another session from the KV that the turn left; true if all tokens are equal. */
