@@ -13,7 +13,6 @@ import {
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { isBeingWritten, writerInFileName } from '../../base/is-process-running.ts';
@@ -141,47 +140,54 @@ interface StoredCopy {
  */
 export class CheckpointMemory implements Disposable {
   readonly #maxBytes: number;
-  /** By checkpoint id. */
-  readonly #copies: LRUCache<string, StoredCopy>;
+  /** By checkpoint id, least recently used first. */
+  readonly #copy = new Map<string, StoredCopy>();
+  #sizeBytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.#copies = new LRUCache({
-      maxSize: Math.max(1, maxBytes),
-      sizeCalculation: ({ file }) => file.sizeBytes,
-      dispose: ({ file }) => file[Symbol.dispose](),
-    });
   }
 
   /** Stores a copy of verified bytes, if there is space. @param fileIdentity identity of the file before it was read */
   store({ id, sha256 }: Checkpoint, fileIdentity: string, content: Uint8Array, header: StateHeader): void {
     this.delete(id);
-    if (content.length > this.#maxBytes) return;
+    const sizeBytes = content.length;
+    if (sizeBytes > this.#maxBytes) return;
+    for (const oldest of this.#copy.keys()) {
+      if (this.#sizeBytes + sizeBytes <= this.#maxBytes) break;
+      this.delete(oldest);
+    }
     const file = createMemoryFile();
     if (file?.write([content]) !== true) return file?.[Symbol.dispose]();
     // Copies fields, since the argument may also hold views that keep the whole file in memory.
     const { tokens, positions, tensors } = header;
-    this.#copies.set(id, { file, header: { tokens, positions, tensors }, sha256, fileIdentity });
+    this.#copy.set(id, { file, header: { tokens, positions, tensors }, sha256, fileIdentity });
+    this.#sizeBytes += sizeBytes;
   }
 
   /** Returns a copy, readable until disposed. @param fileIdentity current identity of the file; the copy is dropped if it differs */
   find({ id, sha256, bytes }: Checkpoint, fileIdentity: string | undefined) {
-    const copy = this.#copies.get(id);
+    const copy = this.#copy.get(id);
     if (copy === undefined) return undefined;
-    const { file, header } = copy;
-    if (copy.sha256 === sha256 && file.sizeBytes === bytes && copy.fileIdentity === fileIdentity) {
-      return { header, ...file.open() };
+    if (copy.sha256 !== sha256 || copy.file.sizeBytes !== bytes || copy.fileIdentity !== fileIdentity) {
+      this.delete(id);
+      return undefined;
     }
-    this.delete(id);
-    return undefined;
+    this.#copy.delete(id);
+    this.#copy.set(id, copy);
+    return { header: copy.header, ...copy.file.open() };
   }
 
   delete(id: string): void {
-    this.#copies.delete(id);
+    const copy = this.#copy.get(id);
+    if (copy === undefined) return;
+    this.#copy.delete(id);
+    this.#sizeBytes -= copy.file.sizeBytes;
+    copy.file[Symbol.dispose]();
   }
 
   [Symbol.dispose](): void {
-    this.#copies.clear();
+    for (const id of [...this.#copy.keys()]) this.delete(id);
   }
 }
 
