@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { TemporaryFolder } from '../base/temporary-folder.ts';
 import { selectEngine } from './select-engine.ts';
@@ -5,14 +6,15 @@ import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
 import { readGatingCalibration, requireCalibrationFor } from '../models/embedding/gating-calibration.ts';
 import type { Engine } from '../engine/engine.ts';
-import { openEmbeddings } from '../eval/run/loaded-models.ts';
+import { openEmbeddings, readPreRetrievalConfigFile } from '../eval/run/loaded-models.ts';
+import { openRunRetriever } from '../eval/run/open-run-retriever.ts';
 import { runnableArms } from '../eval/run/plan/runnable-arms.ts';
 import { systemParts } from '../eval/run/system-parts-from-options.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import type { ArmStore } from '../systems/prefill/prefill-strategy.ts';
 import { KvStore } from '../kv/kv-disk-store.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
-import { MemoryRouter, RouterRetriever } from '../retrieval/similarity/memory-router.ts';
+import { usesLanguageModel } from '../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import type { MemorySystem } from '../systems/memory-system.ts';
@@ -75,14 +77,16 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const temporary = options.store === undefined ? new TemporaryFolder() : undefined;
-    closers.push(() => temporary?.[Symbol.dispose]());
-    const folder = options.store ?? temporary!.path;
+    const temporary = new TemporaryFolder();
+    closers.push(() => temporary[Symbol.dispose]());
+    const folder = options.store ?? temporary.path;
     const database = openDatabase({ path: options.database ?? ':memory:' });
     closers.push(() => database[Symbol.dispose]());
+    const preRetrieval = readPreRetrievalConfigFile(config);
     const engine = await engines.open({
       model: config.model,
-      sessions,
+      // Further session: one to prepare questions.
+      sessions: sessions + Number(config.retriever === 'hinted' && usesLanguageModel(preRetrieval.config)),
       checkpointFolder: join(folder, 'checkpoints'),
       contextTokens: config.contextTokens,
       threads: config.threads,
@@ -90,9 +94,10 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     closers.push(() => engine[Symbol.asyncDispose]());
     const embeddings = openEmbeddings(config.embedder);
     if (arm!.gated && calibration !== undefined) requireCalibrationFor(calibration, await embeddings.info());
-    const { topK, threshold } = config;
-    const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK, threshold });
-    const memories = new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });
+    const models = { engine, embeddings, backend: chooseVectorBackend(), preRetrieval };
+    const retriever = await openRunRetriever(models, config, `system/${randomUUID()}`, temporary.path);
+    closers.push(() => retriever.close());
+    const memories = new MemoryKeeper({ retriever, embeddings, database });
     const openStore = openStoreOnce(join(folder, 'store'), config.kvBytes);
     const retrievals = new RetrievalCounts();
     const pool = await SystemPool.open(sessions, async (place) => {
