@@ -1,5 +1,8 @@
 /** A difference and the bounds of its interval. */
-export type Difference = Readonly<Record<'delta' | 'low' | 'high', number>>;
+export type Difference = Readonly<Record<'delta' | 'low' | 'high', number>> & {
+  /** Users that the interval is over; of two, it leaves out nothing and is not shown. */
+  readonly users?: number;
+};
 
 /** A number for readers: `1234.5`, with a true minus sign, and never `−0.0`; `–` if it is not finite. */
 export function formatNumber(value: number, digits: number): string {
@@ -15,8 +18,10 @@ export function formatInterval(parts: readonly [value: number, low: number, high
 }
 
 /** `−4.9 [−10.6, 0.3]`: a difference and its interval; `scale` 100 turns shares into points. */
-export const formatDifference = ({ delta, low, high }: Difference, scale: number, digits: number): string =>
-  formatInterval([delta * scale, low * scale, high * scale], digits);
+export function formatDifference({ delta, low, high, users }: Difference, scale: number, digits: number): string {
+  if (users === 2) return formatNumber(delta * scale, digits);
+  return formatInterval([delta * scale, low * scale, high * scale], digits);
+}
 
 /** Decimals of a ratio, from its logarithm: two would show 0 for one below 1 %. */
 export const ratioDigits = (logRatio: number): number => (Math.exp(logRatio) < 0.01 ? 4 : 2);
@@ -25,8 +30,10 @@ export const ratioDigits = (logRatio: number): number => (Math.exp(logRatio) < 0
 export const ratioOf = (logRatio: number): number => (Number.isFinite(logRatio) ? Math.exp(logRatio) : logRatio);
 
 /** `0.23 [0.22, 0.24]`: a ratio and its interval, from the difference of logarithms and its bounds. */
-export const formatRatio = ({ delta, low, high }: Difference): string =>
-  formatInterval([ratioOf(delta), ratioOf(low), ratioOf(high)], ratioDigits(delta));
+export function formatRatio({ delta, low, high, users }: Difference): string {
+  if (users === 2) return formatNumber(ratioOf(delta), ratioDigits(delta));
+  return formatInterval([ratioOf(delta), ratioOf(low), ratioOf(high)], ratioDigits(delta));
+}
 
 /** A probability as `.032` or `<.001`. */
 export const formatProbability = (p: number): string => (p < 0.001 ? '<.001' : p.toFixed(3).replace(/^0/, ''));

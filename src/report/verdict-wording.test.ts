@@ -38,12 +38,22 @@ it('quality is lost or gained where the interval leaves 0 out, and lost where th
 it('a ratio of times stands with its verdict where one was planned', () => {
   expect(ratioText(compared(Math.log(0.5), 0.1), 'of its time')).toBe('0.50 [0.45, 0.55] of its time');
   expect(ratioText(compared(Math.log(0.5), 1, 'undecided'), 'of its time')).toMatch(/ of its time \(undecided\)$/);
+  const noise = compared(Math.log(0.98), 0.1, 'within A/A noise');
+  expect(ratioText(noise, '× rag')).toMatch(/ × rag \(no more than rag and its twin differ\)$/);
   expect(ratioText(compared(Math.log(0.003), 0.1), 'of its time')).toBe('0.0030 [0.0027, 0.0033] of its time');
 });
 
 it('a ratio of one observation has dashes for an interval', () => {
   const once = { ...compared(Math.log(2), 0.1), low: -Infinity, high: Infinity };
   expect(ratioText(once, '× rag')).toBe('2.00 [–, –] × rag');
+});
+
+it('two users give no interval: it would leave out nothing', () => {
+  const of = (verdict: Comparison['verdict']) => ({ ...compared(Math.log(2), 2, verdict), users: 2 });
+  expect(ratioText(of('too few users'), '× rag')).toBe('2.00 × rag (too few users)');
+  expect(qualityFinding({ ...of('too few users'), delta: -0.5 }, metric)).toBe(
+    'differs by −50.0 points of exact match, too few users for a verdict',
+  );
 });
 
 it('a value changes from condition to condition only where the intervals do not meet', () => {

@@ -9,8 +9,9 @@ export const NAMED_ARMS = 2;
 export const containsZero = ({ low, high }: Pick<Difference, 'low' | 'high'>): boolean => !(low > 0 || high < 0);
 
 /** `14.7 [7.0, 23.4]`: the absolute value of a difference with its interval. */
-export function sizeText({ delta, low, high }: Difference, scale: number, digits: number): string {
-  const size = delta < 0 ? { delta: -delta, low: -high, high: -low } : { delta, low, high };
+export function sizeText(difference: Difference, scale: number, digits: number): string {
+  const { delta, low, high } = difference;
+  const size = delta < 0 ? { ...difference, delta: -delta, low: -high, high: -low } : difference;
   return formatDifference(size, scale, digits);
 }
 
@@ -43,10 +44,14 @@ export function qualityFinding(compared: Comparison, metric: MetricDisplay): str
   return `${words} of ${metric.label}${reservations[verdict] ?? ''}${needs}`;
 }
 
+const timeReservations: Readonly<Partial<Record<Comparison['verdict'], string>>> = {
+  'within A/A noise': 'no more than rag and its twin differ',
+};
+
 /** `0.23 [0.22, 0.24] of its time`, with the verdict if a test was planned: `1.13 [0.99, 1.28] of its time (undecided)`. */
 export function ratioText(compared: Comparison, ofWhat: string): string {
   const { verdict } = compared;
-  return `${formatRatio(compared)} ${ofWhat}${verdict === 'not judged' ? '' : ` (${verdict})`}`;
+  return `${formatRatio(compared)} ${ofWhat}${verdict === 'not judged' ? '' : ` (${timeReservations[verdict] ?? verdict})`}`;
 }
 
 type Measured = Pick<Estimate, 'mean'> & { readonly low: number | null; readonly high: number | null };

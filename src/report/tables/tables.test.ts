@@ -261,7 +261,7 @@ describe('the verdict', () => {
     });
     expect(sentences.slice(0, 4)).toEqual([
       'Against rag-cached, on cache hits: dki evaluated 31.3 tokens per turn, rag-cached 181.3 (within A/A noise); its first ' +
-        'token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms (within A/A noise).',
+        'token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms (no more than rag and its twin differ).',
       'Over all turns (hit rate 63 %): dki evaluated 31.3 tokens per turn, rag-cached 181.3; its first ' +
         'token took 0.41 [0.40, 0.42] of the time, 9.8 ms against 24.0 ms.',
       'Break-even against rag-cached: never [8, never].',
