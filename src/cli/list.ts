@@ -1,14 +1,17 @@
 import type { Command } from 'commander';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
+import { loadBenchConfig } from '../bench/load-config.ts';
 import { suites } from '../eval/suites/suites.ts';
 import { printable, printableJson } from '../render/escape-control-characters.ts';
-import { metricsTable } from '../report/list-command-tables.ts';
+import { metricsTable, runsTable } from '../report/list-command-tables.ts';
 import { metricDeclaration } from '../store/records/run-description.ts';
+import { RunRepository } from '../store/run-repository.ts';
 import { armSummary, everyArm } from './arm-help.ts';
 import { listDatasets } from './data.ts';
-import { type JsonFlag, subcommand, withExamples } from './options.ts';
+import { addConfigOptions, type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printList, printResultTables } from './output.ts';
+import { openStoredRuns } from './stored-runs.ts';
 
 const armsHelp = `
 The number in a name may be replaced by another: dki-link:16, dki-first:.15. Each arm may have settings: ${armSettingsHelp}.
@@ -16,7 +19,7 @@ Arms that join blocks of KV may have ${blockSettingsHelp}.
 doctor --model NAME says which arms a model can run, and why not the others.`;
 
 export function declare(command: Command): void {
-  command.description('list the arms, suites, metrics or data sets that can be named');
+  command.description('list the arms, suites, metrics, data sets or runs that can be named');
   withExamples(command, {
     'list arms': 'every arm, one line each; bench --arms takes them',
     'list suites': 'every suite, one line each; bench --suite takes them',
@@ -32,6 +35,8 @@ export function declare(command: Command): void {
     listMetrics,
   );
   subcommand(command, 'datasets', 'list the data sets that bench --dataset takes').action(listDatasets);
+  const runs = subcommand(command, 'runs', 'list the runs of a database, oldest first, and whether each has ended');
+  addConfigOptions(runs, ['out', 'db']).action(listRuns);
 }
 
 function listArms({ json }: JsonFlag): void {
@@ -56,4 +61,10 @@ function listSuites({ json }: JsonFlag): void {
 function listMetrics({ json }: JsonFlag): void {
   const metrics = builtInMetrics.map((metric) => metricDeclaration.parse(metric));
   printResultTables(json, metrics, [metricsTable(metrics)]);
+}
+
+function listRuns({ json, out, db }: JsonFlag & Partial<Record<'out' | 'db', string>>): void {
+  using database = openStoredRuns(loadBenchConfig({ flags: { out, db } }).db, { readOnly: true });
+  const entries = new RunRepository(database).listEntries();
+  printResultTables(json, entries, [runsTable(entries)]);
 }

@@ -1,8 +1,9 @@
-/** Tables of the commands that list data sets and metrics, and the words for how a model is prompted. */
+/** Tables of the commands that list data sets, metrics and runs, and the words for how a model is prompted. */
 import type { PublicDatasetEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
 import type { PromptDefaults } from '../models/model-registry.ts';
 import { numberCell, itemRows, type Table, textCell } from '../render/table.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
+import type { RunListEntry } from '../store/run-repository.ts';
 
 const SHOWN_HASH = 12;
 
@@ -58,6 +59,18 @@ export function metricsTable(metrics: readonly MetricDeclaration[]): Table {
     kind: ({ kind }) => kind,
     better: ({ direction }) => direction,
     'kept within': ({ margin, unit }) => `${margin} ${unit === '%' ? 'points' : unit}`,
+  });
+}
+
+export function runsTable(entries: readonly RunListEntry[]): Table {
+  const notes = entries.length === 0 ? ['There is no run yet: npx dki-bench bench makes one.'] : [];
+  return listTable({ id: 'runs', caption: 'Runs', notes }, entries, {
+    suite: ({ suite }) => suite,
+    status: ({ status }) => status,
+    'started, UTC': ({ startedAt }) => new Date(startedAt).toISOString().slice(0, 16).replace('T', ' '),
+    model: ({ model }) => model,
+    data: ({ dataset }) => dataset,
+    items: ({ items }) => items,
   });
 }
 

@@ -10,5 +10,5 @@ export function groupName(runName: string): string {
 
 /** Hint for an error about a missing run. @param known the names of all runs, oldest first */
 export function lastRunsHint(known: readonly string[], makeOne = 'make one: npx dki-bench bench'): string {
-  return known.length === 0 ? makeOne : `the last runs are ${known.slice(-3).join(', ')}`;
+  return known.length === 0 ? makeOne : `the last runs are ${known.slice(-3).join(', ')}; all: npx dki-bench list runs`;
 }

@@ -71,6 +71,17 @@ describe('a run', () => {
     expect(json.stderr).toContain('--run first --item ');
   });
 
+  it('is in the list of runs, which an unknown name points to', async () => {
+    const { stdout } = await dkiBench(['list', 'runs']);
+    expect(stdout).toMatch(/^first +main +finished +\d{4}-\d\d-\d\d \d\d:\d\d +recall-base/m);
+    expect(JSON.parse((await dkiBench(['list', 'runs', '--json'])).stdout)).toMatchObject([
+      { name: 'first', items: 10 },
+    ]);
+    expect((await dkiBench(['inspect', '--run', 'fist', '--print'])).stderr).toContain(
+      'first; all: npx dki-bench list runs',
+    );
+  });
+
   it('writes the report, which is what was printed', async () => {
     const report = join(folder, 'reports/first');
     expect(JSON.parse(readFileSync(join(report, 'results.json'), 'utf8'))).toEqual(JSON.parse(json.stdout));
