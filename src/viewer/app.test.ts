@@ -146,8 +146,10 @@ describe('pages', () => {
     expect(text).toContain('difference <b>−10.0 points</b> [−16.7, −5.8]');
     expect(text).toContain('(mean over 120 paired items; 95 % interval over the questions of one user)');
     expect(text.indexOf('− lost')).toBeLessThan(text.indexOf('same'));
-    expect(await page('/compare?a=group/main&b=other', 400)).toContain('differ in data set');
-    expect(await page('/compare?a=group/main&b=other&force=1')).toContain('FORCED: the runs differ in data set');
+    const refused = await page('/compare?a=group/main&b=other', 400);
+    expect(refused).toContain('differ in data set');
+    const anyway = /href="([^"]+)">Compare them all the same/.exec(refused)![1]!.replaceAll('&amp;', '&');
+    expect(await page(anyway)).toContain('FORCED: the runs differ in data set');
     expect(await page('/compare?a=other&armA=dki&b=other&armB=dki', 400)).toContain('is named twice');
   });
 

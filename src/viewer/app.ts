@@ -17,7 +17,7 @@ import { BenchError } from '../base/bench-error.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { type Html, readAsset } from '../render/html.ts';
 import { pictureFile, renderFigure, renderSpecification } from '../render/figure.ts';
-import { comparePage, readComparison } from './compare/compare-arms-page.ts';
+import { comparePage, readComparison, UnlikeRuns } from './compare/compare-arms-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
 import { itemPage, readItemPage, reportItemPage } from './item-page.ts';
 import { type Page, errorPage, layout } from './page-layout.ts';
@@ -134,7 +134,7 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   app.get(links.script(), (context) => context.body(script, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
 
   const showError = async (error: Error, context: Context): Promise<Response> => {
-    const { status, page: text } = await errorPage(error, links);
+    const { status, page: text } = await errorPage(error, links, comparedAnyway(error, links));
     return context.html(text, status);
   };
   app.notFound((context) => {
@@ -147,4 +147,11 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     return showError(error, context);
   });
   return app;
+}
+
+/** The address of a comparison that was refused since the runs differ; undefined for other errors. */
+function comparedAnyway(error: Error, links: Links): string | undefined {
+  if (!(error instanceof UnlikeRuns)) return undefined;
+  const { a, b, armA, armB } = error.query;
+  return links.compare({ run: a, ...(armA && { arm: armA }) }, { run: b, ...(armB && { arm: armB }) }, { force: true });
 }

@@ -74,6 +74,9 @@ export type MatrixQuery = TurnListFilter & { readonly page?: number };
 
 export type ArmRef = Readonly<Record<'run' | 'arm', string>>;
 
+/** A run, and perhaps one of its arms. */
+type RunRef = Pick<ArmRef, 'run'> & Partial<ArmRef>;
+
 /** An address with a fixed path: names from data appear in the query only. */
 function address(path: string, values: Readonly<Record<string, string | number | true | undefined>>): string {
   const given = Object.entries(values).flatMap(([key, value]): [string, string][] =>
@@ -95,7 +98,7 @@ export const serverLinks = {
   turn: (turn: TurnRef, against?: string) => address('/turn', { ...turn, against }),
   turnJson: (turn: TurnRef) => address('/turn.json', { ...turn }),
   /** @param options.force compares runs even if their data or models differ */
-  compare: (a: ArmRef, b: ArmRef, options: { readonly page?: number; readonly force?: true } = {}) =>
+  compare: (a: RunRef, b: RunRef, options: { readonly page?: number; readonly force?: true } = {}) =>
     address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, ...options }),
   style: () => '/style.css',
   script: () => '/viewer.js',

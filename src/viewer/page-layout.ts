@@ -55,8 +55,8 @@ const titles = { 400: 'Bad request', 404: 'Not found', 500: 'Error' } as const;
 
 const statuses: Readonly<Partial<Record<BenchErrorCode, 400 | 404>>> = { 'bad-option': 400, 'not-found': 404 };
 
-/** The page of an error and its HTTP status. Any error but a `BenchError` is a bug. */
-export async function errorPage(error: Error, links: Links) {
+/** The page of an error and its HTTP status. Any error but a `BenchError` is a bug. @param anyway address of what was refused */
+export async function errorPage(error: Error, links: Links, anyway?: string) {
   const isKnown = error instanceof BenchError;
   const status: keyof typeof titles = (isKnown ? statuses[error.code] : undefined) ?? 500;
   const hint = isKnown ? error.hint : 'this is a bug in dki-bench; its stack is in the terminal';
@@ -64,6 +64,7 @@ export async function errorPage(error: Error, links: Links) {
   const body = html`<h1>${title}</h1>
     <p>${printable(error.message)}</p>
     <p class="soft">${printable(hint)}</p>
+    ${anyway === undefined ? '' : html`<p><a href="${anyway}">Compare them all the same</a></p>`}
     <p><a href="${links.runs()}">All runs</a></p>`;
   const breadcrumbs = [{ text: 'Runs', href: links.runs() }];
   return { status, page: await layout({ kind: 'error', title, body, breadcrumbs }, links) };

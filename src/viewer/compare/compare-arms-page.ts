@@ -73,10 +73,20 @@ function findArms(database: BenchDatabase, run: RunRecord, wanted: string | unde
   throw unknownNameError(`run "${run.name}" has no arm`, wanted, arms);
 }
 
+/** Runs that differ in data or models are compared only with `force`. */
+export class UnlikeRuns extends BenchError {
+  readonly query: ComparisonQuery;
+
+  constructor(query: ComparisonQuery, message: string) {
+    super('bad-option', message, 'compare runs of the same data and models');
+    this.query = query;
+  }
+}
+
 /**
  * Reads a page of the comparison.
- * @throws BenchError `not-found` for an unknown run or arm; `bad-option` for an arm against itself, for runs that differ in data
- * or models (without `force`), and without common items
+ * @throws UnlikeRuns; BenchError `not-found` for an unknown run or arm; `bad-option` for an arm against itself, and without common
+ * items
  */
 export function readComparison(database: BenchDatabase, query: ComparisonQuery, hidden: HiddenTexts = hiddenInReports) {
   const [a, b] = [findRunByName(database, query.a), findRunByName(database, query.b)];
@@ -85,8 +95,7 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery, 
   if (difference !== undefined && query.force !== true) {
     const { what } = difference;
     const message = `runs "${a.name}" and "${b.name}" differ in ${what}: ${difference.a} and ${difference.b}`;
-    const hint = 'compare runs of the same data and models, or add &force=1 to the address';
-    throw new BenchError('bad-option', message, hint);
+    throw new UnlikeRuns(query, message);
   }
   const arms = [findArms(database, a, query.armA), findArms(database, b, query.armB)] as const;
   const [armA, armB] = chosenArms(query, a.plan.arms, arms);
