@@ -18,6 +18,9 @@ import { type Suite, suiteOptions } from '../suite.ts';
 /** The position of the isolation probe among the units of a queue; users have theirs in the plan. */
 export const ISOLATION_POSITION = -1;
 
+/** Settings that no plan holds, even if the environment names them: they concern one machine, or judging. */
+export const unplannedSettings: readonly string[] = ['workers', 'shard', 'judge', 'judgeModel', 'kvStore'];
+
 /** Plans a run for a queue: reads data and model, takes no turn. @throws BenchError if the run cannot be divided */
 export async function planQueuedRun(
   { suite, name }: { readonly suite: Suite; readonly name: string },
@@ -25,7 +28,8 @@ export async function planQueuedRun(
   selectEngine: SelectEngine,
   hooks: Pick<BenchHooks, 'signal' | 'onDownload'>,
 ): Promise<QueuedPlan> {
-  const options = suiteOptions(config, suite);
+  const planned = Object.entries(config).filter(([key]) => !unplannedSettings.includes(key));
+  const options = suiteOptions(Object.fromEntries(planned) as BenchConfig, suite);
   requireDivisible(options, suite, '--queue');
   const engines = selectEngine(options);
   const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });

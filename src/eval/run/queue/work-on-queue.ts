@@ -29,7 +29,7 @@ import { recheckUsers } from '../prove/recheck-turns-from-data.ts';
 import { sumByName } from '../workers/add-counts.ts';
 import type { Claims, Unit, UnitResult } from '../workers/claims.ts';
 import { makeBundle, packBundle, promptTokenIds, type WorkerState } from './pack-results.ts';
-import { ISOLATION_POSITION } from './plan-queued-run.ts';
+import { ISOLATION_POSITION, unplannedSettings } from './plan-queued-run.ts';
 
 /** A queue and a run in it, planned by this version of the program, that a worker takes part in. */
 interface QueueWork {
@@ -90,7 +90,6 @@ export async function workOnQueue(
 
 /** Settings that a worker takes from its own options: paths on its machine, and its user's consent. */
 const OWN_SETTINGS = ['dataset', 'dataFile', 'errata', 'allowRemote'] as const;
-const REFUSED_SETTINGS = ['workers', 'shard', 'judge', 'judgeModel', 'kvStore'];
 
 /** A worker's options: the plan's, with the paths of its machine. @throws BenchError `bad-option`, `database` */
 function workerSettings(own: BenchConfig, run: RunRecord): BenchConfig {
@@ -114,7 +113,7 @@ function requireKnownSettings({ name, plan }: RunRecord): void {
   };
   for (const key of fixedOptions) {
     const value: unknown = (plan.settings as Readonly<Record<string, unknown>>)[key];
-    if (value === undefined || (isKnown(key, value) && !REFUSED_SETTINGS.includes(key))) continue;
+    if (value === undefined || (isKnown(key, value) && !unplannedSettings.includes(key))) continue;
     const message = `run "${name}": this program does not take the plan's setting ${key}`;
     throw new BenchError('database', message, 'plan it again with the version of the workers');
   }
