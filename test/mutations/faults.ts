@@ -618,8 +618,8 @@ export const faults: readonly Fault[] = [
     },
     {
       name: 'the bounds of a loss are exchanged',
-      find: 'delta < 0 ? { delta: -delta, low: -high, high: -low }',
-      replace: 'delta < 0 ? { delta: -delta, low: -low, high: -high }',
+      find: '{ ...difference, delta: -delta, low: -high, high: -low }',
+      replace: '{ ...difference, delta: -delta, low: -low, high: -high }',
       run: false,
       tests: REPORTS,
     },
