@@ -8,7 +8,7 @@ import { configOptions } from '../config/flags-from-schema.ts';
 import { findRuns } from '../eval/analysis/results-from-stored-turns.ts';
 import { mergeShards, type ShardFile } from '../eval/run/merge-run-parts.ts';
 import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
-import { planDatasets, planQueuedRun, planUnits } from '../eval/run/queue/plan-queued-run.ts';
+import { planDatasets, planQueuedRun, planUnits, unplannedSettings } from '../eval/run/queue/plan-queued-run.ts';
 import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan/compare-plans.ts';
 import { workOnQueue } from '../eval/run/queue/work-on-queue.ts';
 import { workerFolder } from '../eval/run/run-lock.ts';
@@ -31,9 +31,8 @@ const SHOWN_FAILURES = 10;
 /** Options that a plan does not take: they concern one machine, or the judging and writing of results. */
 // prettier-ignore
 const UNPLANNED: readonly string[] = [
-  'workers', 'shard', 'resume', 'out', 'db', 'quiet', 'verbose', 'freshSelfTest', 'databaseEcho', 'kvStore',
-  'externalKv', 'sessions', 'recurrence', 'lengths', 'trace', 'traceRun', 'traceArm', 'replay', 'failBelow', 'judge',
-  'judgeModel',
+  ...unplannedSettings, 'resume', 'out', 'db', 'quiet', 'verbose', 'freshSelfTest', 'databaseEcho',
+  'externalKv', 'sessions', 'recurrence', 'lengths', 'trace', 'traceRun', 'traceArm', 'replay', 'failBelow',
 ];
 
 /** Options of a worker: they concern its machine; the plan holds all others. */
