@@ -102,7 +102,7 @@ export async function answerTurn(
   clock.end('assemble');
   const retrieved = await retrieveForTurn(request, parts, history);
   const stableOrder = countRetrieval(parts, userId, retrieved);
-  await forgetRemoved(retrieved.removed, strategy, parts, userId);
+  await forgetOutdated(retrieved.outdated, strategy, parts, userId);
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);
   const answerPrefix = chooseAnswerPrefix(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix, request);
@@ -162,7 +162,7 @@ export async function answerTurn(
     return response;
   } finally {
     // A turn that fails may have stored KV, too.
-    await forgetInTurn(request, prompt, strategy, parts);
+    await forgetInTurn(request, retrieved, strategy, parts);
   }
 }
 
@@ -191,15 +191,15 @@ function countRetrieval({ rules, retrievals }: TurnParts, userId: string, { memo
   return rules.placement === 'stable' ? { stableOrder: retrievals.count(userId, memories) } : {};
 }
 
-/** Deletes the KV of memories that another process has removed. */
-async function forgetRemoved(
-  removed: RetrievedMemories['removed'],
+/** Deletes the KV of memories that another process has removed or replaced. */
+async function forgetOutdated(
+  outdated: RetrievedMemories['outdated'],
   strategy: PrefillStrategy,
   { retrievals }: TurnParts,
   userId: string,
 ): Promise<void> {
-  if (removed === undefined || removed.length === 0) return;
-  for (const memoryId of removed) {
+  if (outdated === undefined || outdated.length === 0) return;
+  for (const memoryId of outdated) {
     retrievals.forget(userId, memoryId);
     await strategy.forget(userId, memoryId);
   }
@@ -207,12 +207,18 @@ async function forgetRemoved(
   await strategy.forget(userId, WHOLE_PROMPT);
 }
 
-/** Deletes what a turn stored of memories that another process has removed by now. Later removals delete it themselves. */
-async function forgetInTurn(request: ChatRequest, prompt: BuiltPrompt, strategy: PrefillStrategy, parts: TurnParts) {
-  const { retrieved, userId } = request;
-  const removed = retrieved === undefined ? parts.memories.removed(userId, prompt.memories) : [];
-  await forgetRemoved(removed, strategy, parts, userId ?? '');
-  for (const memory of prompt.memories) if (removed.includes(memory.memoryId)) parts.log?.forget(userId, memory);
+/** Deletes what a turn stored of memories that another process has removed or replaced by now; later, it does so itself. */
+async function forgetInTurn(
+  request: ChatRequest,
+  { memories }: RetrievedMemories,
+  strategy: PrefillStrategy,
+  parts: TurnParts,
+): Promise<void> {
+  const { userId } = request;
+  if (request.retrieved !== undefined) return;
+  const { removed, replaced } = parts.memories.changedByOthers(userId, memories);
+  await forgetOutdated([...removed, ...replaced], strategy, parts, userId ?? '');
+  for (const memory of memories) if (removed.includes(memory.memoryId)) parts.log?.forget(userId, memory);
 }
 
 function turnTimings(

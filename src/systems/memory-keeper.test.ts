@@ -61,12 +61,18 @@ it('orders memories of one millisecond by insertion', async () => {
   expect(chronological(found).map(({ content }) => content)).toEqual(contents);
 });
 
-it('drops a memory that another process removed from the results and from the summary', async () => {
+it('returns memories and summary as another process has left them', async () => {
   using own = openDatabase({ path: folder.file('memories.sqlite') });
   using others = openDatabase({ path: folder.file('memories.sqlite') });
-  const records = ['gone', 'kept'].map((memoryId) => ({ memoryId, content: `${memoryId}.`, score: 0.5, metadata: {} }));
+  const records = ['gone', 'moved', 'kept'].map((memoryId) => ({
+    memoryId,
+    content: `${memoryId}.`,
+    score: 0.5,
+    metadata: {},
+  }));
+  const indexed: string[] = [];
   const retriever: Partial<Retriever> = {
-    addMemories: async () => 1,
+    addMemories: async (added) => indexed.push(...added.map(({ content }) => content)),
     removeMemory: async () => true,
     retrieve: async () => ({
       ...{ strategy: 'tiered', timingsMs: { embedding: 0, search: 0, ranking: 0 }, flags: [], details: {} },
@@ -79,10 +85,16 @@ it('drops a memory that another process removed from the results and from the su
   const [keeper, other] = [own, others].map((each) => new MemoryKeeper({ ...parts, database: each }));
   for (const { memoryId, content } of records) await keeper!.add('s', content, { userId: 'ann', memoryId });
   await other!.remove('s', 'gone', 'ann');
-  const left = records.slice(1);
+  await other!.add('s', 'Now in Dral.', { userId: 'ann', memoryId: 'moved' });
+  indexed.length = 0;
+  const left = [
+    { memoryId: 'moved', content: 'Now in Dral.' },
+    { memoryId: 'kept', content: 'kept.' },
+  ];
   expect(await keeper!.retrieveStored('Who?', everything)).toMatchObject({
     memories: left,
-    removed: ['gone'],
-    summary: { text: formatHistorySummary(left), records: left },
+    outdated: ['gone', 'moved'],
+    summary: { text: formatHistorySummary(records.slice(1)).replace('moved.', 'Now in Dral.'), records: left },
   });
+  expect(indexed).toEqual(['Now in Dral.']);
 });

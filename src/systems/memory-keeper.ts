@@ -32,7 +32,7 @@ export class MemoryKeeper {
   readonly #sessions: SessionRepository;
   /** The memories in the retriever: session id → memory id → user. */
   readonly #indexed = new Map<string, Map<string, string | undefined>>();
-  /** Other processes' change counter at opening; while it is unchanged, no other process has removed a memory. */
+  /** Other processes' change counter at opening; while it is unchanged, no other process has removed or replaced a memory. */
   readonly #othersVersion: number;
 
   constructor(parts: MemoryKeeperParts) {
@@ -98,12 +98,15 @@ export class MemoryKeeper {
     return (await this.#unindex(sessionId, memoryId, userId)) || row !== undefined;
   }
 
-  /** The ids of the given memories that another process has removed from the database. */
-  removed(userId: string | undefined, memories: readonly Pick<MemorySearchResult, 'memoryId'>[]): string[] {
-    if (memories.length === 0 || this.#parts.database.othersVersion === this.#othersVersion) return [];
+  /** Which of the given memories another process has removed, and which it has replaced by another text: their ids. */
+  changedByOthers(userId: string | undefined, memories: readonly Pick<MemorySearchResult, 'memoryId' | 'content'>[]) {
+    if (memories.length === 0 || this.#parts.database.othersVersion === this.#othersVersion) return unchanged;
     const ids = memories.map(({ memoryId }) => memoryId);
-    const stored = this.#memories.getByIds(userId, ids).map(({ id }) => id);
-    return ids.filter((id) => !stored.includes(id));
+    const rows = Map.groupBy(this.#memories.getByIds(userId, ids), ({ id }) => id);
+    const removed = ids.filter((id) => !rows.has(id));
+    const isReplaced = ({ memoryId, content }: (typeof memories)[number]): boolean =>
+      rows.get(memoryId)?.every((row) => row.content !== this.#storedText(content)) === true;
+    return { removed, replaced: memories.filter(isReplaced).map(({ memoryId }) => memoryId) };
   }
 
   /** Retrieves for one query, and times it. */
@@ -114,15 +117,23 @@ export class MemoryKeeper {
     return { memories, elapsedMs, record, ...(summary === undefined ? {} : { summary }) };
   }
 
-  /** Like `retrieve`, but drops memories that another process has removed: the retriever may still return them. */
+  /** Like `retrieve`, but as other processes have left the memories: without removed ones, and with new texts of others. */
   async retrieveStored(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
     const found = await this.retrieve(query, options);
-    const removed = this.removed(options.userId, found.memories);
-    if (removed.length === 0) return found;
-    const isStored = ({ memoryId }: MemorySearchResult): boolean => !removed.includes(memoryId);
-    const records = found.summary?.records.filter(isStored);
+    const { removed, replaced } = this.changedByOthers(options.userId, found.memories);
+    const outdated = [...removed, ...replaced];
+    if (outdated.length === 0) return found;
+    const rows = this.#parts.storesTexts === false ? [] : this.#memories.getByIds(options.userId, replaced);
+    const stored = new Map(rows.map((row) => [row.id, indexedMemory(row)]));
+    await this.#parts.retriever.addMemories([...stored.values()]);
+    const asStored = (memory: MemorySearchResult): MemorySearchResult[] => {
+      if (!outdated.includes(memory.memoryId)) return [memory];
+      const { content, metadata } = stored.get(memory.memoryId) ?? {};
+      return content === undefined ? [] : [{ ...memory, content, metadata: metadata! }];
+    };
+    const records = found.summary?.records.flatMap(asStored);
     const summary = records && { text: formatHistorySummary(records), records };
-    return { ...found, memories: found.memories.filter(isStored), ...(summary && { summary }), removed };
+    return { ...found, memories: found.memories.flatMap(asStored), ...(summary && { summary }), outdated };
   }
 
   /** Like `retrieveStored`, but returns only the memories. */
@@ -173,16 +184,21 @@ export class MemoryKeeper {
   #store(memory: Parameters<MemoryRepository['create']>[0] & { readonly metadata: Dated }): string {
     const instant = Date.parse(memory.metadata.createdAt);
     const createdAt = Number.isNaN(instant) ? undefined : instant;
-    const stored =
-      this.#parts.storesTexts === false
-        ? { ...memory, createdAt, content: privateTextHash(memory.content), embedding: undefined, metadata: undefined }
-        : { ...memory, createdAt };
+    const content = this.#storedText(memory.content);
+    const hidden = this.#parts.storesTexts === false ? { embedding: undefined, metadata: undefined } : {};
+    const stored = { ...memory, createdAt, content, ...hidden };
     const id = this.#memories.create(stored);
     const { userId } = stored;
     if (userId !== undefined && isPreference(memory)) this.#memories.prefer({ ...stored, id, userId });
     return id;
   }
+
+  #storedText(content: string): string {
+    return this.#parts.storesTexts === false ? privateTextHash(content) : content;
+  }
 }
+
+const unchanged = { removed: [] as readonly string[], replaced: [] as readonly string[] };
 
 /** A stored memory as the retriever indexes it. */
 function indexedMemory({ id: memoryId, content, embedding, metadata, createdAt, userId }: MemoryRow) {

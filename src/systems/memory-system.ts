@@ -87,8 +87,8 @@ export interface RetrievedMemories {
   readonly record: RetrievalRecord | null;
   /** The retriever's summary, if it makes one. */
   readonly summary?: RetrievalSummary;
-  /** Ids of retrieved memories that another process has removed: they are left out, and their KV is deleted. */
-  readonly removed?: readonly string[];
+  /** Ids of retrieved memories that another process has removed or replaced: KV of their old texts is deleted. */
+  readonly outdated?: readonly string[];
 }
 
 /** The request for one turn: the query, and optional settings and content. */

@@ -109,3 +109,20 @@ it.each(['rag', 'dki', 'dki-blocks'])('%s deletes what another process stores du
   expect(await stored('m1')).toBe(0);
   expect((await ask(two, 'ann')).promptInfo.historyMessages).toEqual([]);
 });
+
+it.each(['rag', 'dki', 'dki-blocks'])(
+  '%s answers from the text that another process has put in its place',
+  async (arm) => {
+    const hooks: Hooks = {};
+    await using processes = await openTwo(arm, hooks);
+    const { one, two } = processes;
+    const texts = async () => (await ask(one, 'ann')).memoriesUsed.map(({ content }) => content);
+    duringNextTurn(hooks, async () => {
+      await two.addMemory('s', 'My dog is Dral.', { userId: 'ann', memoryId: 'm1' });
+    });
+    expect((await texts()).toSorted()).toEqual(['I like tea.', 'My dog is Brenko.']);
+    await ask(one, 'bob');
+    expect(await stored('m1')).toBe(0);
+    expect((await texts()).toSorted()).toEqual(['I like tea.', 'My dog is Dral.']);
+  },
+);
