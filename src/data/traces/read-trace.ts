@@ -29,6 +29,7 @@ export async function readTrace(path: string, choice: RunChoice = {}): Promise<T
     const read = 'hash_ids' in first ? readMooncakeTrace : readJsonlTrace;
     const trace = await read(basename(path), fileLines(path));
     if (trace.turns.length > 0) return sorted(trace);
+    break;
   }
   throw new BenchError('bad-data', `${path}: has no turns`, 'write one JSON object per turn: see docs/traces.md');
 }
