@@ -117,7 +117,7 @@ function editsTable(runs: readonly RunResults[]): string {
 
 /** Table 16 in brief: what is counted of each arm, by the meter and the simulator alike. */
 const playedTable = (results: RunResults): BareTable =>
-  pickColumns(reuseTable(results, results.measured!.reuse!), ['evaluatedTokens', 'entries', 'evicted', 'differing']); // prettier-ignore
+  pickColumns(reuseTable(results, results.measured!.reuse!), ['evaluatedTokens', 'entries', 'evicted', 'differing']);
 
 /** Suite `edit`. */
 const editReports = ['edit/recall-base', 'edit/smollm2-135m', 'edit/qwen2.5-coder-0.5b', 'edit/qwen2.5-coder-1.5b'];

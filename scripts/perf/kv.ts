@@ -6,7 +6,14 @@ import { closeSync, ftruncateSync, openSync, writevSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { presetModels } from '../../src/models/default-models.ts';
 import { adapterNamed } from '../../src/engine/adapters.ts';
-import { cellBytes, keyRowBytes, type KvLayout, type Rotary, type SequenceState, valueRowBytes } from '../../src/engine/sequence-state.ts'; // prettier-ignore
+import {
+  cellBytes,
+  keyRowBytes,
+  type KvLayout,
+  type Rotary,
+  type SequenceState,
+  valueRowBytes,
+} from '../../src/engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from '../../src/kv/block-file.ts';
 import { contiguousPositions, joinBlocks, type JoinOptions } from '../../src/kv/join-blocks.ts';
 import { kernelChoice, type Kernels, wasmKernels } from '../../src/kv/kernels.ts';

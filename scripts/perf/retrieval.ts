@@ -28,7 +28,17 @@ import { chooseVectorBackend } from '../../src/retrieval/vectors/choose-vector-b
 import { hasRedisServer } from '../../test/fixtures/redis-server.ts';
 import { printTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
 import { drawEmbeddingPairs } from '../train/documents/embedding-pairs.ts';
-import { content, DIMENSION, hashEmbeddings, measureRow, question, type RetrievalFigures, type RetrievalRow, TOP_K, USER } from './retrieval/row.ts'; // prettier-ignore
+import {
+  content,
+  DIMENSION,
+  hashEmbeddings,
+  measureRow,
+  question,
+  type RetrievalFigures,
+  type RetrievalRow,
+  TOP_K,
+  USER,
+} from './retrieval/row.ts';
 
 const ROUTER_MEMORIES = 10_000;
 /** Adding a batch to a graph with more takes WebAssembly longer than a call may take. */

@@ -11,7 +11,15 @@ import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
 import { startLlamaServer } from '../../src/engine/llama-server/llama-server-process.ts';
 import { armOrder } from '../../src/eval/run/turns/take-user-turns.ts';
 import { printTable, readOptions, runScript, ScratchFolder, wholeNumber, wholeNumbers } from '../run-script.ts';
-import { LINK_ROW, openRows, ROW_SESSIONS, SAME_CHUNKS_ROW, type TtftReading, type TtftRow, WARM_UP_TURNS } from './ttft/rows.ts'; // prettier-ignore
+import {
+  LINK_ROW,
+  openRows,
+  ROW_SESSIONS,
+  SAME_CHUNKS_ROW,
+  type TtftReading,
+  type TtftRow,
+  WARM_UP_TURNS,
+} from './ttft/rows.ts';
 import { drawSubject } from './ttft/subject.ts';
 
 const SEED = 7;

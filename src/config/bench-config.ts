@@ -1,5 +1,19 @@
 import { z } from 'zod';
-import { address, commaSeparated, count, list, numberFrom, numeric, oneOf, option, path, runName, text, toBytes, toggle } from './option-schema-builders.ts'; // prettier-ignore
+import {
+  address,
+  commaSeparated,
+  count,
+  list,
+  numberFrom,
+  numeric,
+  oneOf,
+  option,
+  path,
+  runName,
+  text,
+  toBytes,
+  toggle,
+} from './option-schema-builders.ts';
 import { defaultWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
 
 /** The suites, in the order in which `all` runs them. */

@@ -3,7 +3,19 @@ import { cutForPage, cutRemark } from './cut-text.ts';
 import type { Html } from './html.ts';
 import { printable } from './escape-control-characters.ts';
 import { groupedNumber } from './format-number.ts';
-import { type BarPart, type Content, type Look, type Phrase, phrases, type Section, type SectionBlock, type SectionCell, type SectionSegment, type SectionTable, stepMarks } from './section.ts'; // prettier-ignore
+import {
+  type BarPart,
+  type Content,
+  type Look,
+  type Phrase,
+  phrases,
+  type Section,
+  type SectionBlock,
+  type SectionCell,
+  type SectionSegment,
+  type SectionTable,
+  stepMarks,
+} from './section.ts';
 
 /** Limits of a sequence that keep its page small. */
 const MAX_SEGMENTS = 150;

@@ -1,6 +1,17 @@
 import { cutRemark, cutText } from './cut-text.ts';
 import { printable } from './escape-control-characters.ts';
-import { type BarPart, type Content, phrases, plainText, type Section, type SectionBlock, type SectionSegment, type SectionTable, type Share, stepMarks } from './section.ts'; // prettier-ignore
+import {
+  type BarPart,
+  type Content,
+  phrases,
+  plainText,
+  type Section,
+  type SectionBlock,
+  type SectionSegment,
+  type SectionTable,
+  type Share,
+  stepMarks,
+} from './section.ts';
 import { coloured, hangingText, padText, type Terminal, textWidth, wrapText } from './terminal-text.ts';
 
 /** Longer texts are cut, since they would fill the terminal. */

@@ -2,10 +2,24 @@
 import { present } from '../base/present.ts';
 import type { ArmPair } from '../eval/analysis/compare/arm-pairs.ts';
 import type { SetupDifference } from '../eval/analysis/compare/setup-differences.ts';
-import type { ArmFlips, FlippedItem, ItemAnswers, RunsComparison, RunSummary } from '../eval/analysis/compare/compare-runs.ts'; // prettier-ignore
+import type {
+  ArmFlips,
+  FlippedItem,
+  ItemAnswers,
+  RunsComparison,
+  RunSummary,
+} from '../eval/analysis/compare/compare-runs.ts';
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { printable } from '../render/escape-control-characters.ts';
-import { estimateCell, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
+import {
+  estimateCell,
+  intervalColumn,
+  itemRows,
+  numberCell,
+  numberColumn,
+  type Table,
+  textColumn,
+} from '../render/table.ts';
 import { formatNumber, formatRatio } from '../render/format-number.ts';
 import { renderTerminal } from '../render/table-terminal.ts';
 import { coloured, emphasised, hangingText, type Terminal, wrapText } from '../render/terminal-text.ts';

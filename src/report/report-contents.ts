@@ -11,13 +11,31 @@ import { armResultsTable } from './tables/arm-results-table.ts';
 import { runTable } from './tables/table-parts.ts';
 import { ablationFigure, ablationTable, alphaFigure, alphaTable, placementTable } from './topics/ablation.ts';
 import { breakdownTable, byRetrievalTable, categoryFigure, categoryTable, contrastTable } from './topics/categories.ts';
-import { coherenceFigure, coherenceTable, contextFigure, contextTable, coreferenceFigure, coreferenceTable, latencyScalingTable, multiTurnTable, recallFigure, recallScalingTable } from './topics/conditions.ts'; // prettier-ignore
+import {
+  coherenceFigure,
+  coherenceTable,
+  contextFigure,
+  contextTable,
+  coreferenceFigure,
+  coreferenceTable,
+  latencyScalingTable,
+  multiTurnTable,
+  recallFigure,
+  recallScalingTable,
+} from './topics/conditions.ts';
 import { editTable } from './topics/edit.ts';
 import { lengthBreakEvenTable, lengthFigure, lengthTable } from './topics/length.ts';
 import { claimsTable, methodsByRankTable, methodsFigure, methodsTable } from './topics/methods.ts';
 import { datasetRetrievalTable, retrievalFigure, retrievalTable } from './topics/retrieval.ts';
 import { reuseFigure, reuseMapTable, reuseTable } from './topics/reuse.ts';
-import { leakFigure, leakTable, servingFigure, servingTable, storageFigure, storageTable } from './topics/storage-isolation-serving.ts'; // prettier-ignore
+import {
+  leakFigure,
+  leakTable,
+  servingFigure,
+  servingTable,
+  storageFigure,
+  storageTable,
+} from './topics/storage-isolation-serving.ts';
 import { breakEvenFigure, frontierFigure, latencyTable, phasesFigure } from './topics/times.ts';
 import { titleWithProof } from './validity-caveats.ts';
 

@@ -3,7 +3,16 @@ import { present } from '../base/present.ts';
 import type { ArmEstimate, BreakEven, TraceSummary } from '../eval/run/estimate/estimate-traffic.ts';
 import { type Figure, PANEL_WIDTH } from '../render/figure.ts';
 import { countText, formatNumber, groupedNumber } from '../render/format-number.ts';
-import { countColumn, itemRows, numberColumn, partColumns, type Table, textCell, textColumn, titled } from '../render/table.ts'; // prettier-ignore
+import {
+  countColumn,
+  itemRows,
+  numberColumn,
+  partColumns,
+  type Table,
+  textCell,
+  textColumn,
+  titled,
+} from '../render/table.ts';
 import { type ArmsWithTraits, asLines, curveEncoding } from './figures/arm-encoding.ts';
 import { fieldQuantity, layer } from './figures/figure-parts.ts';
 

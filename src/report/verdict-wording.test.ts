@@ -109,7 +109,11 @@ it('a figure of differences counts those whose interval leaves 0 out, and names 
       '2 lose exact match, dki-gated most: 40.0 [30.0, 50.0] points; 1 undecided',
   );
   const { arms } = runOf('alpha');
-  const byAlpha = [compared(-0.8, 0.1, 'not judged', 'dki@alpha=0'), compared(-0.1, 0.2, 'not judged', 'dki@alpha=0.5'), compared(0, 0, 'identical', 'dki@alpha=1')]; // prettier-ignore
+  const byAlpha = [
+    compared(-0.8, 0.1, 'not judged', 'dki@alpha=0'),
+    compared(-0.1, 0.2, 'not judged', 'dki@alpha=0.5'),
+    compared(0, 0, 'identical', 'dki@alpha=1'),
+  ];
   expect(titleOf(of('alpha', { arms, comparisons: byAlpha }), 'alpha')).toBe(
     'Figure 4. Against rag, exact match is lower at α = 0 (by 80.0 [70.0, 90.0] points); unchanged (bit-identical) at 1; undecided at 0.5',
   );
@@ -151,8 +155,27 @@ it('bytes, leaks, methods and loads are told with the numbers of the figure', ()
     'Figure 11. 2 of 3 methods lose exact match against rag by their 95 % intervals, dki-random:.3 most: 30.0 [20.0, 40.0] points; ' +
       '1 of 1 is better than randomly chosen tokens: dki-first:.3',
   );
-  const load = { turns: 9, errors: 0, answered: 1, evaluatedTokens: 1, reusedTokens: 0, movedBytes: 0, hits: null, sameAsText: null, meter: null }; // prettier-ignore
-  const loads = [[1, false], [4, true]].map(([offered, saturated]) => ({ ...load, arm: 'rag', offered: offered as number, saturated: saturated as boolean, ttftMs: { p50: 9 } })); // prettier-ignore
+  const load = {
+    turns: 9,
+    errors: 0,
+    answered: 1,
+    evaluatedTokens: 1,
+    reusedTokens: 0,
+    movedBytes: 0,
+    hits: null,
+    sameAsText: null,
+    meter: null,
+  };
+  const loads = [
+    [1, false],
+    [4, true],
+  ].map(([offered, saturated]) => ({
+    ...load,
+    arm: 'rag',
+    offered: offered as number,
+    saturated: saturated as boolean,
+    ttftMs: { p50: 9 },
+  }));
   const serving = { sessions: 1, conversations: 1, recurrence: 0, capacity: {}, loads };
   expect(titleOf(of('serving', { measured: { serving } }), 'serving')).toBe(
     'Figure 12. Highest tested arrival rate that each arm sustains: rag 1.00/s',
@@ -163,9 +186,24 @@ it('the planned contrast has the verdict of its test, also if its interval conta
   const categories: [string, string] = ['stated', 'updated'];
   const planned = { arm: 'dki', reference: 'rag', categories, metric: 'exactMatch', discordance: 0.2 };
   const difference = { against: 'rag', delta: 0.1, low: -0.1, high: 0.3, n: 9, users: 9, wins: 1, losses: 0 };
-  const arms = runResults.arms.map((arm) => ({ ...arm, breakdown: arm.breakdown.map((part) => ({ ...part, difference })) })); // prettier-ignore
+  const arms = runResults.arms.map((arm) => ({
+    ...arm,
+    breakdown: arm.breakdown.map((part) => ({ ...part, difference })),
+  }));
   const title = (half: number, verdict: 'higher' | 'undecided' | 'too few users') => {
-    const found = { state: 'measured', delta: 0.1, low: 0.1 - half, high: 0.1 + half, n: 18, users: 9, p: 0.03, detectable: null, verdict, parts: [], goldLogProb: null } as const; // prettier-ignore
+    const found = {
+      state: 'measured',
+      delta: 0.1,
+      low: 0.1 - half,
+      high: 0.1 + half,
+      n: 18,
+      users: 9,
+      p: 0.03,
+      detectable: null,
+      verdict,
+      parts: [],
+      goldLogProb: null,
+    } as const;
     const contrast = { planned, before: { items: [9, 9], detectable: null }, found };
     return titleOf(of('main', { arms, contrast }), 'categories');
   };

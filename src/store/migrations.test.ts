@@ -20,7 +20,20 @@ import { TurnRepository } from './turn-repository.ts';
 const release = join(import.meta.dirname, '../../test/fixtures/release-0.1.0/dki-bench.sqlite');
 const migrationsFolder = join(import.meta.dirname, '../../migrations');
 /** Parts of a turn, which were one JSON column each. */
-const parts = ['item', 'facts', 'account', 'answer', 'timings', 'tokens', 'scores', 'observed', 'error', 'given', 'prefill', 'prompt']; // prettier-ignore
+const parts = [
+  'item',
+  'facts',
+  'account',
+  'answer',
+  'timings',
+  'tokens',
+  'scores',
+  'observed',
+  'error',
+  'given',
+  'prefill',
+  'prompt',
+];
 
 type Row = Readonly<Record<string, string | number | null>>;
 

@@ -85,9 +85,18 @@ test('lists what results need as `listByRun` does, in order of writing', () => {
 });
 
 test('keeps one turn per key, and lists the turns of an arm ordered by repeat and turn', () => {
-  for (const [repeat, turn] of [[1, 0], [0, 1], [0, 0]] as const) insert({}, { repeat, turn }); // prettier-ignore
+  for (const [repeat, turn] of [
+    [1, 0],
+    [0, 1],
+    [0, 0],
+  ] as const)
+    insert({}, { repeat, turn });
   turns.put({ runId, sessionId: 's' }, failedTurn('dki', 'out of cells', { itemId: 'item' }));
-  expect(turns.find(runId, 'item', 'rag').map((row) => [row.repeat, row.turn])).toEqual([[0, 0], [0, 1], [1, 0]]); // prettier-ignore
+  expect(turns.find(runId, 'item', 'rag').map((row) => [row.repeat, row.turn])).toEqual([
+    [0, 0],
+    [0, 1],
+    [1, 0],
+  ]);
   const [failed] = turns.find(runId, 'item', 'dki');
   const key = { itemId: 'item', userId: 'u-1', arm: 'dki', repeat: 0, turn: 0, position: 0 };
   expect(failed).toEqual({ id: 4, state: 'failed', ...key, error: { code: null, message: 'out of cells' } });

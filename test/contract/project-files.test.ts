@@ -26,6 +26,10 @@ it.each(['bug', 'method'])('has an issue form %s with a field for each question'
 
 it('is cited by the version that package.json has', () => {
   const { version } = z.object({ version: z.string() }).parse(JSON.parse(read('package.json')));
-  const citation = z.object({ 'cff-version': z.literal('1.2.0'), version: z.string(), authors: z.array(z.object({ name: z.string() })) }); // prettier-ignore
+  const citation = z.object({
+    'cff-version': z.literal('1.2.0'),
+    version: z.string(),
+    authors: z.array(z.object({ name: z.string() })),
+  });
   expect(citation.parse(parse(read('CITATION.cff'))).version).toBe(version);
 });

@@ -31,7 +31,8 @@ it('suite length measures every way at every length that fits, goes on where it 
   expect(failedChecks(results!)).toEqual([]);
   expect([...new Set(rows.map(({ tokens }) => tokens))]).toEqual([48, 96]);
   const names = rows.filter(({ tokens }) => tokens === 48).map(wayName);
-  const tiers = (way: string) => ['memory', 'disk'].flatMap((tier) => ['f16', 'q8_0', 'q4_0'].map((type) => `${way} ${type} ${tier}`)); // prettier-ignore
+  const tiers = (way: string) =>
+    ['memory', 'disk'].flatMap((tier) => ['f16', 'q8_0', 'q4_0'].map((type) => `${way} ${type} ${tier}`));
   expect(names).toEqual(expect.arrayContaining(['text', 'resident', ...tiers('prefix'), ...tiers('blocks')]));
   for (const { way, tier, type, tokens, bytes, evaluated, sameToken, repeats } of rows) {
     if (way === 'resident' || (way === 'prefix' && type === 'f16')) expect(sameToken).toBe(true);

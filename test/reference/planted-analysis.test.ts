@@ -264,20 +264,23 @@ it('tests evaluated tokens on hits against prefix caching, and shows them over a
   expect(compared('dki', 'rag-cached', 'evaluatedTokens').verdict).toBe('fewer');
 });
 
-it.each(['rag', 'rag-cached'])('says when the first turn has paid against %s, from misses and hits of the arm itself', (text) => {
-  for (const arm of ['dki', 'dki-blocks', 'dki-parallel']) {
-    const of = (cache: 'hit' | 'miss'): Row[] => {
-      const some = (question: Question): boolean => cacheOf(arm, question) === cache;
-      return less(rows(arm, millisecondsOf, some), rows(text, millisecondsOf, some));
-    };
-    const one = results.breakEven.find((row) => row.arm === arm && 'against' in row && row.against === text)!;
-    const turn = (errors: number): number | null => paybackTurn(of('miss'), of('hit'), errors);
-    expect([one.turn, one.low, one.high]).toEqual([turn(0), turn(-1), turn(1)]);
-  }
-  const dki = results.breakEven.find((row) => row.arm === 'dki' && 'against' in row && row.against === text)!;
-  // 70 ms more, then 20 ms less a turn; against prefix caching 1 ms less a turn than nearly the same.
-  expect(dki.turn).toBe(text === 'rag' ? 5 : 1);
-}); // prettier-ignore
+it.each(['rag', 'rag-cached'])(
+  'says when the first turn has paid against %s, from misses and hits of the arm itself',
+  (text) => {
+    for (const arm of ['dki', 'dki-blocks', 'dki-parallel']) {
+      const of = (cache: 'hit' | 'miss'): Row[] => {
+        const some = (question: Question): boolean => cacheOf(arm, question) === cache;
+        return less(rows(arm, millisecondsOf, some), rows(text, millisecondsOf, some));
+      };
+      const one = results.breakEven.find((row) => row.arm === arm && 'against' in row && row.against === text)!;
+      const turn = (errors: number): number | null => paybackTurn(of('miss'), of('hit'), errors);
+      expect([one.turn, one.low, one.high]).toEqual([turn(0), turn(-1), turn(1)]);
+    }
+    const dki = results.breakEven.find((row) => row.arm === 'dki' && 'against' in row && row.against === text)!;
+    // 70 ms more, then 20 ms less a turn; against prefix caching 1 ms less a turn than nearly the same.
+    expect(dki.turn).toBe(text === 'rag' ? 5 : 1);
+  },
+);
 
 it('tests costs against prefix caching, over cache hits, with the geometric means of the same turns', () => {
   const logs = (arm: string): Row[] => rows(arm, (name, question) => Math.log(millisecondsOf(name, question)), hits);

@@ -8,7 +8,10 @@ const window: ContextWindow = { contextTokens: 2048, countTokens: async (texts) 
 
 it.each(coreferenceData)('$name: a pronoun follows the memory that names the person', async ({ language, make }) => {
   const text = await make(3, 12, window);
-  const records = text.trim().split('\n').map((line) => JSON.parse(line) as MemoryLine | ItemLine); // prettier-ignore
+  const records = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as MemoryLine | ItemLine);
   const memories = new Map(records.flatMap((record) => (record.type === 'memory' ? [[record.memoryId, record]] : [])));
   const items = records.filter((record) => record.type === 'item');
   expect(memories.size).toBe(60);

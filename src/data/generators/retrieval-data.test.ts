@@ -13,7 +13,10 @@ test('the file has the questions of the suite for that seed, with the metadata o
   const text = await retrievalData.make(3, 2, window);
   expect(await retrievalData.make(3, 2, window)).toBe(text);
   expect(await retrievalData.make(4, 2, window)).not.toBe(text);
-  const records = text.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
+  const records = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
   const users = retrievalUsers(3, 2);
   const questions = users.flatMap((user) => user.questions.map((question) => ({ type: 'question', ...question })));
   expect(records.filter(({ type }) => type === 'question')).toEqual(questions);

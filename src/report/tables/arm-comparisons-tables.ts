@@ -1,7 +1,18 @@
 import { present } from '../../base/present.ts';
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/run-results.ts';
 import { type Difference, formatProbability, ratioDigits, ratioOf } from '../../render/format-number.ts';
-import { type Cell, countColumn, estimateCell, intervalColumn, type ItemColumn, numberColumn, type Table, textCell, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
+import {
+  type Cell,
+  countColumn,
+  estimateCell,
+  intervalColumn,
+  type ItemColumn,
+  numberColumn,
+  type Table,
+  textCell,
+  textColumn,
+  titled,
+} from '../../render/table.ts';
 import { primaryArm } from '../find-arms-and-comparisons.ts';
 import { findMetric, type MetricDisplay, plansContrast } from '../metric-display.ts';
 import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';

@@ -5,7 +5,14 @@ import { answersControlItems } from '../../eval/analysis/planned-sample.ts';
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import { primaryArm } from '../find-arms-and-comparisons.ts';
-import { metricsNamed, namesItsMetric, ownMetrics, plansContrast, primaryMetric, type MetricDisplay } from '../metric-display.ts'; // prettier-ignore
+import {
+  metricsNamed,
+  namesItsMetric,
+  ownMetrics,
+  plansContrast,
+  primaryMetric,
+  type MetricDisplay,
+} from '../metric-display.ts';
 import { intervalUnit } from '../verdict-sentences.ts';
 import { armTable, hitRateColumn, timingNotes } from './table-parts.ts';
 import { fieldValues, findPart, supersededNote } from '../topics/categories.ts';

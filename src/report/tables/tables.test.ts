@@ -433,7 +433,13 @@ describe('a run with a judge', () => {
     expect(shown(armResultsTable(judged), 'dki')).toMatchObject(cells);
     expect(columnHeadings(armResultsTable(judged)).slice(0, 2)).toEqual(['exact match (%)', 'judge (%)']);
     const table = judgeTable(judged)!;
-    expect(shown(table, 'rag')).toMatchObject({ judge: '90.0 [85.0, 95.0]', judged: '318', unjudged: '2', agreement: '95.0', kappa: '–' }); // prettier-ignore
+    expect(shown(table, 'rag')).toMatchObject({
+      judge: '90.0 [85.0, 95.0]',
+      judged: '318',
+      unjudged: '2',
+      agreement: '95.0',
+      kappa: '–',
+    });
     expect(shown(table, 'all')).toMatchObject({ judge: '–', n: '636', agreement: '95.5', kappa: '0.71' });
     expect(table.notes.at(-1)).toContain('12 answers were sent to the judge, 3 verdicts were reused');
     expect(table.notes.at(-1)).toContain('Is it right? Say so.');

@@ -2,13 +2,38 @@
 import { present } from '../../base/present.ts';
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
+import {
+  estimateCell,
+  intervalColumn,
+  type ItemBlock,
+  numberColumn,
+  type Table,
+  textColumn,
+  titled,
+} from '../../render/table.ts';
 import type { ArmResults, Comparison, RunResults } from '../../store/records/run-results.ts';
 import { armEncoding, isContender, namedArmEncoding } from '../figures/arm-encoding.ts';
-import { distinct, estimateFields, estimateText, facets, intervalLayer, layer, MEANS, nameAxis, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import {
+  distinct,
+  estimateFields,
+  estimateText,
+  facets,
+  intervalLayer,
+  layer,
+  MEANS,
+  nameAxis,
+  quantity,
+} from '../figures/figure-parts.ts';
 import { baselineArm, findComparison, primaryArm } from '../find-arms-and-comparisons.ts';
 import { type MetricDisplay, metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
-import { armTable, differenceToBaseline, hitRateColumn, runTable, timingNotes, withArmsNotRun } from '../tables/table-parts.ts'; // prettier-ignore
+import {
+  armTable,
+  differenceToBaseline,
+  hitRateColumn,
+  runTable,
+  timingNotes,
+  withArmsNotRun,
+} from '../tables/table-parts.ts';
 import { capitalised, groupDifferences, listed, lossText } from '../verdict-wording.ts';
 
 function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {

@@ -3,11 +3,33 @@ import { type ModelContrast, modelContrasts } from '../../eval/analysis/compare/
 import { contrastName } from '../../eval/analysis/summary/planned-contrast.ts';
 import { type Figure, type FigureSpec, HALF_PANEL_WIDTH } from '../../render/figure.ts';
 import { formatDifference, formatNumber } from '../../render/format-number.ts';
-import { countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, itemRows, numberColumn, partColumns, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
+import {
+  countColumn,
+  estimateCell,
+  intervalColumn,
+  type ItemBlock,
+  type ItemColumn,
+  itemRows,
+  numberColumn,
+  partColumns,
+  type Table,
+  textColumn,
+  titled,
+} from '../../render/table.ts';
 import type { MeasuredContrast } from '../../store/records/planned-contrast.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/run-results.ts';
 import { armEncoding, isContender, namedArmEncoding } from '../figures/arm-encoding.ts';
-import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, measuredScale, nameAxis, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import {
+  distinct,
+  estimateFields,
+  estimateText,
+  facets,
+  intervalLayer,
+  MEANS,
+  measuredScale,
+  nameAxis,
+  quantity,
+} from '../figures/figure-parts.ts';
 import { baselineArm, primaryArm } from '../find-arms-and-comparisons.ts';
 import { findMetric, type MetricDisplay, metricsNamed, taskSuccessMeaning } from '../metric-display.ts';
 import { probabilityCell } from '../tables/arm-comparisons-tables.ts';

@@ -1,10 +1,30 @@
 /** Results by condition: tables and figures 2 (window), 6 (depth), 10 (coreference) and F3 (number of memories), tables 17 (several turns) and F2. */
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import { type Cell, countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, type Table, titled } from '../../render/table.ts'; // prettier-ignore
+import {
+  type Cell,
+  countColumn,
+  estimateCell,
+  intervalColumn,
+  type ItemBlock,
+  type ItemColumn,
+  numberCell,
+  numberColumn,
+  type Table,
+  titled,
+} from '../../render/table.ts';
 import type { ArmResults, ConditionResults, MultiTurnResults, RunResults } from '../../store/records/run-results.ts';
 import { asLines, curveEncoding, isContender, namedArmEncoding } from '../figures/arm-encoding.ts';
-import { distinct, estimateFields, estimateText, facets, intervalLayer, MEANS, nameAxis, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import {
+  distinct,
+  estimateFields,
+  estimateText,
+  facets,
+  intervalLayer,
+  MEANS,
+  nameAxis,
+  quantity,
+} from '../figures/figure-parts.ts';
 import { baselineArm, joinedArm } from '../find-arms-and-comparisons.ts';
 import { findMetric, type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { runTable } from '../tables/table-parts.ts';

@@ -5,7 +5,12 @@ import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber, groupedNumber } from '../../render/format-number.ts';
 import { countColumn, numberColumn, type Table, textColumn, titled } from '../../render/table.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import { atFullLayers, type LengthMeasurement, type LengthStep, lengthSteps } from '../../store/records/suite-measurements.ts'; // prettier-ignore
+import {
+  atFullLayers,
+  type LengthMeasurement,
+  type LengthStep,
+  lengthSteps,
+} from '../../store/records/suite-measurements.ts';
 import { categories, distinct, facets, fieldQuantity, logarithmicTicks } from '../figures/figure-parts.ts';
 import { runTable } from '../tables/table-parts.ts';
 

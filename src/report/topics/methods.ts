@@ -3,10 +3,36 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { type Difference, formatNumber, formatRatio } from '../../render/format-number.ts';
-import { countColumn, estimateCell, formatCell, intervalColumn, type ItemBlock, numberCell, numberColumn, sentenceColumn, type Table, textColumn, titled } from '../../render/table.ts'; // prettier-ignore
-import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
+import {
+  countColumn,
+  estimateCell,
+  formatCell,
+  intervalColumn,
+  type ItemBlock,
+  numberCell,
+  numberColumn,
+  sentenceColumn,
+  type Table,
+  textColumn,
+  titled,
+} from '../../render/table.ts';
+import {
+  type ArmResults,
+  type EvidenceRank,
+  evidenceRanks,
+  type MethodResults,
+  type RunResults,
+} from '../../store/records/run-results.ts';
 import { methodEncoding } from '../figures/arm-encoding.ts';
-import { distinct, facets, fieldQuantity, intervalLayer, MEANS, measuredScale, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import {
+  distinct,
+  facets,
+  fieldQuantity,
+  intervalLayer,
+  MEANS,
+  measuredScale,
+  quantity,
+} from '../figures/figure-parts.ts';
 import { baselineArm, findComparison, primaryArm } from '../find-arms-and-comparisons.ts';
 import { type MetricDisplay, metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
 import { probabilityCell, ratioCell } from '../tables/arm-comparisons-tables.ts';

@@ -5,7 +5,7 @@ import { type Difference, formatNumber } from '../../render/format-number.ts';
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
-import { estimateFields, estimateText, intervalLayer, MEANS, nameAxis, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import { estimateFields, estimateText, intervalLayer, MEANS, nameAxis, quantity } from '../figures/figure-parts.ts';
 import { probabilityCell } from '../tables/arm-comparisons-tables.ts';
 import { runTable } from '../tables/table-parts.ts';
 import { containsZero, listed, sizeText } from '../verdict-wording.ts';
@@ -164,7 +164,10 @@ export function retrievalFigure(results: RunResults): Figure | undefined {
     recallAt5 === null ? [] : [{ strategy, ...estimateFields(recallAt5, 100), ms: timingsMs.total }],
   );
   if (data.length === 0) return undefined;
-  const y = nameAxis('strategy', data.map(({ strategy }) => strategy)); // prettier-ignore
+  const y = nameAxis(
+    'strategy',
+    data.map(({ strategy }) => strategy),
+  );
   const height = 26 * data.length;
   const recall = quantity('Recall@5, %', { domain: [0, 100] }, { grid: true, tickCount: 3 });
   const words = data.map(

@@ -3,7 +3,12 @@ import { type Figure, type FigureRow, HALF_PANEL_WIDTH } from '../../render/figu
 import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
 import { countColumn, numberCell, numberColumn, type Table, textCell, titled } from '../../render/table.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import type { LeakMatrix, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/suite-measurements.ts'; // prettier-ignore
+import type {
+  LeakMatrix,
+  ServedLoad,
+  ServingMeasurement,
+  StorageMeasurement,
+} from '../../store/records/suite-measurements.ts';
 import { asLines, curveEncoding } from '../figures/arm-encoding.ts';
 import { categories, distinct, facets, fieldQuantity, layer, nameAxis, quantity } from '../figures/figure-parts.ts';
 import { runTable } from '../tables/table-parts.ts';

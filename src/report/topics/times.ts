@@ -2,10 +2,37 @@
 import { present } from '../../base/present.ts';
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
-import { intervalColumn, type ItemBlock, numberColumn, partColumns, type Table, textCell, titled } from '../../render/table.ts'; // prettier-ignore
-import type { ArmResults, BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
+import {
+  intervalColumn,
+  type ItemBlock,
+  numberColumn,
+  partColumns,
+  type Table,
+  textCell,
+  titled,
+} from '../../render/table.ts';
+import type {
+  ArmResults,
+  BreakEven,
+  ConditionResults,
+  PhaseMeans,
+  RunResults,
+} from '../../store/records/run-results.ts';
 import { armEncoding, isContender } from '../figures/arm-encoding.ts';
-import { categories, distinct, type EstimateFields, estimateFields, estimateText, facets, intervalLayer, layer, logarithmicTicks, MEANS, measuredScale, quantity } from '../figures/figure-parts.ts'; // prettier-ignore
+import {
+  categories,
+  distinct,
+  type EstimateFields,
+  estimateFields,
+  estimateText,
+  facets,
+  intervalLayer,
+  layer,
+  logarithmicTicks,
+  MEANS,
+  measuredScale,
+  quantity,
+} from '../figures/figure-parts.ts';
 import { baselineArm, findComparison, joinedArm, primaryArm } from '../find-arms-and-comparisons.ts';
 import { type MetricDisplay, plansContrast, primaryMetric } from '../metric-display.ts';
 import { armTable } from '../tables/table-parts.ts';

@@ -1,7 +1,13 @@
 import { html } from 'hono/html';
 import { BenchError, unknownNameError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import { type ItemPair, type ItemSide, type ArmOfRun, ArmComparisonRepository, type ItemPairScores } from '../../store/arm-comparison-repository.ts'; // prettier-ignore
+import {
+  type ItemPair,
+  type ItemSide,
+  type ArmOfRun,
+  ArmComparisonRepository,
+  type ItemPairScores,
+} from '../../store/arm-comparison-repository.ts';
 import { differentSubjects } from '../../eval/analysis/compare/setup-differences.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { listText } from '../../render/cut-text.ts';
@@ -12,7 +18,18 @@ import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts'
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
 import type { ArmRef, Links, ComparisonQuery } from '../links.ts';
-import { answerText, filterForm, type ListColumn, listTable, numberedLinks, options, pageOf, pager, select, goldText } from '../list-components.ts'; // prettier-ignore
+import {
+  answerText,
+  filterForm,
+  type ListColumn,
+  listTable,
+  numberedLinks,
+  options,
+  pageOf,
+  pager,
+  select,
+  goldText,
+} from '../list-components.ts';
 import { armsOfRun } from '../matrix/turn-filters.ts';
 import { chosenArms } from './default-arm-pair.ts';
 import { mean, type Pair } from '../../eval/analysis/statistics/observations.ts';

@@ -10,7 +10,16 @@ import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repo
 import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
-import { answerText, filterForm, type ListColumn, listTable, numberedLinks, pageOf, pager, goldText } from '../list-components.ts'; // prettier-ignore
+import {
+  answerText,
+  filterForm,
+  type ListColumn,
+  listTable,
+  numberedLinks,
+  pageOf,
+  pager,
+  goldText,
+} from '../list-components.ts';
 import { filterValues, turnFilters } from './turn-filters.ts';
 import { cacheNames } from '../turn/kv-and-cost-sections.ts';
 

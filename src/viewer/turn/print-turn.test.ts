@@ -50,7 +50,14 @@ describe('a turn in the terminal', () => {
     expect(scores({ dataset: { primaryMetric: 'contains' } })).toBe(
       `contains 1 · exact match 1 · SQuAD exact match 1 · ${others}`,
     );
-    const own = { name: 'brief', label: 'in five words', kind: 'binary', unit: '%', direction: 'higher', margin: 2 } as const; // prettier-ignore
+    const own = {
+      name: 'brief',
+      label: 'in five words',
+      kind: 'binary',
+      unit: '%',
+      direction: 'higher',
+      margin: 2,
+    } as const;
     const turn = answeredTurn('rag', { answer: ' Oslo' });
     const brief = { ...turn, scores: { ...turn.scores, own: { brief: 1 } } };
     const metrics = [own];
@@ -58,7 +65,10 @@ describe('a turn in the terminal', () => {
       `exact match 0 · SQuAD exact match 0 · contains 0 · ${others} · in five words 1`,
     );
     expect(scores({ dataset: { primaryMetric: 'brief' }, metrics }, brief)).toMatch(/^in five words 1 · exact match 0/);
-    const goldTokens = [{ token: 'a', logProbability: -1 }, { token: 'b', logProbability: -2 }]; // prettier-ignore
+    const goldTokens = [
+      { token: 'a', logProbability: -1 },
+      { token: 'b', logProbability: -2 },
+    ];
     const scored = { ...turn, observed: { ...turn.observed, goldLogProbability: -3, goldTokens } };
     const inNats = /^gold answer −1\.500 nats · exact match 0 · SQuAD exact match 0 · contains 0/;
     expect(scores({ dataset: { primaryMetric: 'goldLogProb' } }, scored)).toMatch(inNats);

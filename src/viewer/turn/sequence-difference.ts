@@ -1,6 +1,14 @@
 import type { AnsweredDisplayTurn } from '../turn-scores-for-display.ts';
 import { segmentName, type SegmentWithPosition, segmentsWithPositions } from './segment-positions.ts';
-import { type TokenSpan, type Content, type Look, type Phrase, plainText, type Section, textBlocks } from '../../render/section.ts'; // prettier-ignore
+import {
+  type TokenSpan,
+  type Content,
+  type Look,
+  type Phrase,
+  plainText,
+  type Section,
+  textBlocks,
+} from '../../render/section.ts';
 import { tokenSpans } from './token-spans.ts';
 import { countText } from '../../render/format-number.ts';
 

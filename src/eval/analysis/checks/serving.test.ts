@@ -11,12 +11,18 @@ const load = (arm: string, changes: Partial<ServedLoad> = {}): ServedLoad => ({
 });
 
 const check = (...loads: readonly ServedLoad[]) =>
-  serving(checkInput({ probes: { measured: { serving: { sessions: 1, conversations: 2, recurrence: 0, capacity: {}, loads } } } })); // prettier-ignore
+  serving(
+    checkInput({
+      probes: { measured: { serving: { sessions: 1, conversations: 2, recurrence: 0, capacity: {}, loads } } },
+    }),
+  );
 
 it('compares tokens and answers of the turns that were answered', () => {
   const some = check(load('rag'), load('dki', { errors: 3, sameAsText: 7 }))!;
   expect(some).toMatchObject({ status: 'passed', detects: 'one token in 1 of 2 loads, 1 answer of 7' });
-  expect(line(check(load('rag'), load('dki', { errors: 3, sameAsText: 6 }))!)).toContain("other answers than rag's: dki at 2.00/s 1"); // prettier-ignore
+  expect(line(check(load('rag'), load('dki', { errors: 3, sameAsText: 6 }))!)).toContain(
+    "other answers than rag's: dki at 2.00/s 1",
+  );
   expect(line(check(load('rag', { meter: { engine: 41, turns: 40 } }))!)).toContain('engine 41, turns 40');
 });
 

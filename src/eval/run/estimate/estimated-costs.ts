@@ -69,7 +69,10 @@ export function measuredCosts(file: string, { name, kvBytesPerToken }: ModelGeom
   } catch (error) {
     throw refuse('holds no results of suite length', 'name the results.json of bench --suite length', error);
   }
-  const { run, measured: { length } } = results; // prettier-ignore
+  const {
+    run,
+    measured: { length },
+  } = results;
   const block = atFullLayers(length).findLast(
     ({ way, tier, type }) => way === 'blocks' && tier === 'memory' && type === 'f16',
   );

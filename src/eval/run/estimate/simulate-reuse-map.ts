@@ -45,7 +45,16 @@ export async function simulateMap(
         const estimates = await estimateTraffic(trace, { ...machine, memoryBytes, diskBytes }, costs);
         map.push(
           ...estimates.map(({ arm, perTurn, meanMs, hitRate }) => {
-            return { arm, room, memoryTokens, memories, repeated, evaluatedTokens: perTurn.evaluated, ms: meanMs, hitRate }; // prettier-ignore
+            return {
+              arm,
+              room,
+              memoryTokens,
+              memories,
+              repeated,
+              evaluatedTokens: perTurn.evaluated,
+              ms: meanMs,
+              hitRate,
+            };
           }),
         );
       }

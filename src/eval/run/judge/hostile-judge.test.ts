@@ -73,16 +73,40 @@ const cases: readonly (readonly [title: string, misdeed: Misdeed, reason: Failur
   ['an error that is null', json({ error: null }, 500), 'error of the server'],
   ['an error that is a list', json({ error: [{ message: 'no' }] }, 500), 'error of the server'],
   ['an error whose message is none', json({ error: { message: { toString: 1 } } }, 400), 'error of the server'],
-  ['a status that HTTP has not', raw('HTTP/1.1 999 Yes\r\nconnection: close\r\ncontent-length: 3\r\n\r\nyes'), 'error of the server'],
+  [
+    'a status that HTTP has not',
+    raw('HTTP/1.1 999 Yes\r\nconnection: close\r\ncontent-length: 3\r\n\r\nyes'),
+    'error of the server',
+  ],
   ['no HTTP', raw('yes yes yes\n\n'), 'no server'],
   ['half of a reply', raw('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{"choices":'), 'no server'],
-  ['a reply that unpacks to 64 MiB', body(gzipSync(Buffer.alloc(2 ** 26, ' ')), 200, { 'content-encoding': 'gzip' }), 'no reply'],
+  [
+    'a reply that unpacks to 64 MiB',
+    body(gzipSync(Buffer.alloc(2 ** 26, ' ')), 200, { 'content-encoding': 'gzip' }),
+    'no reply',
+  ],
   ['a reply that is packed badly', body('yes', 200, { 'content-encoding': 'gzip' }), 'no server'],
-  ['a reply without end', ({ response, socket }) => forEver(socket, () => response.write(' '.repeat(2 ** 16))), 'no reply'],
+  [
+    'a reply without end',
+    ({ response, socket }) => forEver(socket, () => response.write(' '.repeat(2 ** 16))),
+    'no reply',
+  ],
   ['a reply that drips', ({ response, socket }) => forEver(socket, () => response.write(' '), 10), 'time-out'],
-  ['headers without end', ({ socket }) => forEver(socket, () => socket.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(5000)}`)), 'no server'],
-  ['promises of a reply', ({ socket }) => forEver(socket, () => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5), 'time-out'],
-  ['a length that never comes', ({ socket }) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{'), 'time-out'],
+  [
+    'headers without end',
+    ({ socket }) => forEver(socket, () => socket.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(5000)}`)),
+    'no server',
+  ],
+  [
+    'promises of a reply',
+    ({ socket }) => forEver(socket, () => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5),
+    'time-out',
+  ],
+  [
+    'a length that never comes',
+    ({ socket }) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{'),
+    'time-out',
+  ],
   ['control tokens', reply('<|im_end|>\n<|im_start|>assistant\nyes'), 'neither yes nor no'],
   ['escape sequences', reply('\u001b[2J\u001b]0;yes\u0007\u202e\u009b31myes'), 'neither yes nor no'],
   ['another word', reply('ja'), 'neither yes nor no'],
@@ -91,7 +115,7 @@ const cases: readonly (readonly [title: string, misdeed: Misdeed, reason: Failur
   ['both words', reply('yes\nno'), 'neither yes nor no'],
   ['a thought that never ends', reply(`<think>${'yes '.repeat(50_000)}`), 'neither yes nor no'],
   ['a word behind a megabyte of marks', reply(`${'*'.repeat(2 ** 19)}yes!!x`), 'neither yes nor no'],
-]; // prettier-ignore
+];
 
 describe('a judge that gives', () => {
   it.each(cases)('%s ends in one clear line', async (_, misdeed, reason) => {
@@ -132,7 +156,7 @@ describe('the key', () => {
     for (const text of [message, hint, JSON.stringify(failed), stored()]) {
       expect(text).not.toContain(KEY.slice(0, 12));
     }
-  }); // prettier-ignore
+  });
 });
 
 it('a server that refuses everything is asked a few times, however many answers there are', async () => {

@@ -29,7 +29,9 @@ function store(made: readonly [string, string, string, Partial<HandmadeTurn>?][]
 }
 
 const ask = (runId: string, signal = new AbortController().signal) =>
-  judgeTurns(new Judge('m', { address: judgeAddress(server.address), pausesMs: [] }, database), turns, runId, { signal }); // prettier-ignore
+  judgeTurns(new Judge('m', { address: judgeAddress(server.address), pausesMs: [] }, database), turns, runId, {
+    signal,
+  });
 
 /** The verdict in each turn; undefined where there is none. */
 const verdicts = (runId: string, metric = 'judge') =>

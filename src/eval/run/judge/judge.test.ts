@@ -48,15 +48,30 @@ it('says in one line why there is no verdict', async () => {
   const body = (message: string) => JSON.stringify({ error: { message } });
   const cases = [
     [{ status: 401, body: body('bad key k-1') }, 'key refused', 'refuses access (401)', 'correct DKI_BENCH_JUDGE_KEY'],
-    [{ status: 404, body: body('no model\n"grader"') }, 'no such route or model', 'answered 404', String.raw`it says "no model \"grader\""; correct --judge`],
-    [{ status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'no such route or model', 'answered 302', 'correct --judge'],
-    [{ status: 400, body: body('k-1 is no number') }, 'error of the server', 'answered 400', 'it says "… is no number"; run it again later'],
+    [
+      { status: 404, body: body('no model\n"grader"') },
+      'no such route or model',
+      'answered 404',
+      String.raw`it says "no model \"grader\""; correct --judge`,
+    ],
+    [
+      { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+      'no such route or model',
+      'answered 302',
+      'correct --judge',
+    ],
+    [
+      { status: 400, body: body('k-1 is no number') },
+      'error of the server',
+      'answered 400',
+      'it says "… is no number"; run it again later',
+    ],
     [{ status: 500, body: 'oops' }, 'error of the server', 'answered 500', 'run it again later'],
     [{ body: '<html>' }, 'no reply', 'has no text at choices[0].message.content', 'OpenAI-compatible'],
     [{ body: '{"choices":[{"message":{"content":null}}]}' }, 'no reply', 'has no text', 'OpenAI-compatible'],
     [{ body: ' '.repeat(2 ** 20 + 1) }, 'no reply', 'is longer than', 'OpenAI-compatible'],
     [{ breaks: true }, 'no server', 'cannot be reached', 'start the server'],
-  ] as const; // prettier-ignore
+  ] as const;
   for (const [answer, reason, message, hint] of cases) {
     server.answers = () => answer;
     const failure = await failureOf(judge({ key: 'k-1' }).ask(right));
