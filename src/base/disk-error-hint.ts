@@ -10,7 +10,6 @@ const hints: Readonly<Record<string, string>> = {
   EPERM: 'check who may write there',
   EROFS: 'choose another place: this file system is read-only',
   EIO: 'check the disk',
-  ERR_FS_FILE_TOO_LARGE: 'show fewer memories: KV of one session may take up to 2 GiB',
 };
 
 /** With less free space than this, a failed write is blamed on a full disk. */

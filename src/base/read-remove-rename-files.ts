@@ -6,6 +6,7 @@ import {
   linkSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
 } from 'node:fs';
@@ -16,6 +17,31 @@ const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 const IRREGULAR = ['ELOOP', 'EMLINK', 'ENXIO'];
 /** Error codes of renaming to a path that another kind of file occupies. */
 const IN_THE_WAY = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM'];
+
+/** At most so many bytes are read in one call, of which Node allows 2 GiB. */
+const CALL_BYTES = 2 ** 30;
+
+/** Reads a file of any size, to which no process is writing. @throws NodeJS.ErrnoException if it cannot be read */
+export function readLargeFile(path: string): Buffer<ArrayBuffer> {
+  const file = openSync(path, 'r');
+  try {
+    return readOpenFile(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readOpenFile(file: number): Buffer<ArrayBuffer> {
+  const { size } = fstatSync(file);
+  if (size <= CALL_BYTES) return readFileSync(file);
+  const bytes = Buffer.allocUnsafeSlow(size);
+  for (let at = 0; at < size;) {
+    const read = readSync(file, bytes, at, Math.min(CALL_BYTES, size - at), at);
+    if (read === 0) return bytes.subarray(0, at);
+    at += read;
+  }
+  return bytes;
+}
 
 /**
  * Reads a regular file; never blocks, since a folder, a pipe or a link is not read.
@@ -32,7 +58,7 @@ export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missin
     throw error;
   }
   try {
-    return fstatSync(file).isFile() ? readFileSync(file) : 'irregular';
+    return fstatSync(file).isFile() ? readOpenFile(file) : 'irregular';
   } finally {
     closeSync(file);
   }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
-import { linkOrCopy, moveFile } from '../../base/read-remove-rename-files.ts';
+import { linkOrCopy, moveFile, readLargeFile } from '../../base/read-remove-rename-files.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { SessionCells } from '../sequence-state.ts';
 import type { SavableSequence } from '../llama-state/kv-transfer.ts';
@@ -46,7 +46,7 @@ export class SlotKvFiles implements SavableSequence {
       if (size === undefined) throw this.#otherFolder();
       if (size !== written) throw this.#notSaved(new Error(`${size} of ${written} bytes written`));
       chmodSync(serverPath, 0o600);
-      const state = parseState(readFileSync(serverPath), name);
+      const state = parseState(readLargeFile(serverPath), name);
       this.#requireOwn(state);
       if (state.tokens.length === this.#parts.cells.nextPosition) {
         moveFile(serverPath, path);

@@ -8,7 +8,6 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readdirSync,
   rmSync,
 } from 'node:fs';
@@ -16,7 +15,7 @@ import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { isBeingWritten, writerInFileName } from '../../base/is-process-running.ts';
-import { moveOver, readRegularFile, removeAny } from '../../base/read-remove-rename-files.ts';
+import { moveOver, readLargeFile, readRegularFile, removeAny } from '../../base/read-remove-rename-files.ts';
 import { type Checkpoint, checkpointSchema, type ReadTimes } from '../engine-session.ts';
 import { type ParsedState, writeAll } from './state-file.ts';
 
@@ -52,7 +51,7 @@ export class CheckpointFolder {
     try {
       const bytes = await save(unfinished);
       chmodSync(unfinished, 0o600);
-      const content = readFileSync(unfinished);
+      const content = readLargeFile(unfinished);
       const sha256 = crypto.hash('sha256', content);
       moveOver(unfinished, path);
       return { bytes, sha256, content };

@@ -1,8 +1,9 @@
 import { dirname } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
+import { readLargeFile } from '../../base/read-remove-rename-files.ts';
 import type { Checkpoint, ReadTimes } from '../engine-session.ts';
 import {
   type KvLayout,
@@ -313,7 +314,7 @@ function unusable(why: string, name = 'KV state'): BenchError {
 /** @throws BenchError `disk` */
 function readState(path: string) {
   try {
-    return readFileSync(path);
+    return readLargeFile(path);
   } catch (cause) {
     throw notStored(path, cause, 'read');
   }
