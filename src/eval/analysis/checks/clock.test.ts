@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { askedTwice, type Changes, changedTurn, checkInput, line } from '../../../../test/fixtures/check-input.ts';
+import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { clock } from './clock.ts';
 
@@ -28,6 +29,16 @@ it('allows own time up to a small share of the engine time', () => {
     }));
   expect(clock(checkInput({ answered: of(500) })).status).toBe('passed');
   expect(line(clock(checkInput({ answered: of(50) })))).toMatch(/^failed: rag spent over 2.2 ms/);
+});
+
+it('allows more for blocks, above all for those that a turn may have computed', () => {
+  const blocks = handmadeTraits('dki-blocks', { injects: 'memories', prefill: 'blocks' });
+  const of = (cache: 'hit' | 'miss', own: number) => {
+    const changes = { observed: { ownMs: own }, account: { cache }, facts: { retrievedMemories: 50 } };
+    return clock(checkInput({ arms: [blocks], answered: turnsOf('dki-blocks', () => changes) })).status;
+  };
+  expect([of('hit', 6.9), of('miss', 14.4)]).toEqual(['passed', 'passed']);
+  expect([of('hit', 7.1), of('miss', 14.6)]).toEqual(['failed', 'failed']);
 });
 
 it('is undecided on a busy machine and of few turns, unless nine of ten turns are too slow', () => {

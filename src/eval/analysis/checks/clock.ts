@@ -13,7 +13,9 @@ const OWN_MS_PER_TOKEN = 0.005;
 const MS_PER_MEMORY = 0.005;
 /** For each block to be joined: its key, its lookup, and the recorder's bookkeeping of both. */
 const JOINING_MS_PER_MEMORY = 0.05;
-/** This share of the engine's time is the limit if it is larger. */
+/** More, if its KV may have been computed in the turn: several calls for each block, and copies of its cells. */
+const BUILDING_MS_PER_MEMORY = 0.15;
+/** This share of the time in calls, most of which the engine takes, is the limit if it is larger. */
 const OWN_SHARE = 0.02;
 /** With fewer turns, a few that waited for a core would move the median. */
 const MIN_TURNS = 20;
@@ -93,12 +95,17 @@ function lowest(turns: Turns, reading: Reading): number {
 }
 
 function ownTime({ name, prefill = 'prefix' }: ArmTraits, turns: Turns): TimeLimit {
-  const engine = turns.flatMap(({ observed: { watch } }) => watch?.engine ?? []);
-  const share = engine.length === 0 ? 0 : OWN_SHARE * quantiles(engine).p50;
-  const joiningMs = ({ retrievedMemories }: AnsweredResult['facts']): number =>
-    prefill === 'prefix' ? 0 : JOINING_MS + JOINING_MS_PER_MEMORY * retrievedMemories;
+  const inCalls = turns.flatMap((turn) => {
+    const firstToken = turn.observed.watch?.firstToken ?? null;
+    return firstToken === null ? [] : firstToken - ownMs(turn);
+  });
+  const share = inCalls.length === 0 ? 0 : OWN_SHARE * quantiles(inCalls).p50;
+  const joiningMs = ({ facts, account }: AnsweredResult): number => {
+    const perMemory = JOINING_MS_PER_MEMORY + (account.cache === 'miss' ? BUILDING_MS_PER_MEMORY : 0);
+    return prefill === 'prefix' ? 0 : JOINING_MS + perMemory * facts.retrievedMemories;
+  };
   const perTurn = mean(
-    turns.map(({ facts }) => OWN_MS_PER_TOKEN * facts.tokens + memoriesMs(facts) + joiningMs(facts)),
+    turns.map((turn) => OWN_MS_PER_TOKEN * turn.facts.tokens + memoriesMs(turn.facts) + joiningMs(turn)),
   );
   const limit = Math.max(OWN_MS + perTurn, share);
   return { problem: `${name} spent over ${limit.toFixed(1)} ms outside of calls`, turns, reading: ownMs, limit };
