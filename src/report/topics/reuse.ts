@@ -249,7 +249,7 @@ const ENOUGH_KEPT = 95;
 const NEAR = 2;
 
 export function keptQuality(results: RunResults): KeptQuality[] {
-  const promptTokens = baselineArm(results.arms)?.tokens?.prompt;
+  const promptTokens = baselineArm(results.arms)?.costAll?.tokens.prompt;
   if (promptTokens === undefined) return [];
   const { run, arms } = results;
   const byAnswers = Map.groupBy(arms, ({ arm }) => answersOf(arm));
