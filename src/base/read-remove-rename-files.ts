@@ -18,7 +18,7 @@ const IRREGULAR = ['ELOOP', 'EMLINK', 'ENXIO'];
 /** Error codes of renaming to a path that another kind of file occupies. */
 const IN_THE_WAY = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM'];
 
-/** At most so many bytes are read in one call, of which Node allows 2 GiB. */
+/** Bytes read in one call. Node allows less than 2 GiB. */
 const CALL_BYTES = 2 ** 30;
 
 /** Reads a file of any size, to which no process is writing. @throws NodeJS.ErrnoException if it cannot be read */

@@ -162,7 +162,7 @@ export async function answerTurn(
     return response;
   } finally {
     // A turn that fails may have stored KV, too.
-    await forgetInTurn(request, retrieved, strategy, parts);
+    await forgetInTurn(request, { prompt, retrieved }, strategy, parts);
   }
 }
 
@@ -209,13 +209,15 @@ async function forgetOutdated(
 
 /** Deletes what a turn stored of memories that another process has removed or replaced by now; later, it does so itself. */
 async function forgetInTurn(
-  request: ChatRequest,
-  { memories }: RetrievedMemories,
+  { userId, retrieved: given }: ChatRequest,
+  { prompt, retrieved }: { readonly prompt: BuiltPrompt; readonly retrieved: RetrievedMemories },
   strategy: PrefillStrategy,
   parts: TurnParts,
 ): Promise<void> {
-  const { userId } = request;
-  if (request.retrieved !== undefined) return;
+  if (given !== undefined) return;
+  // As retrieved: an arm may show them in other words.
+  const shown = new Set(prompt.memories.map(({ memoryId }) => memoryId));
+  const memories = retrieved.memories.filter(({ memoryId }) => shown.has(memoryId));
   const { removed, replaced } = parts.memories.changedByOthers(userId, memories);
   await forgetOutdated([...removed, ...replaced], strategy, parts, userId ?? '');
   for (const memory of memories) if (removed.includes(memory.memoryId)) parts.log?.forget(userId, memory);
