@@ -10,7 +10,6 @@ test('passes for sound golds and shows its numbers', () => {
   const result = checked(['Brenko', 'brenko.', 'May 5', 'May 6', 'Tirva'], 'en');
   expect(result.status).toBe('passed');
   expect(result.evidence).toContain('data set (4 golds): gold 1, derangement 0.0 %, empty 0');
-  expect(result.evidence).toMatch(/zh \(8 golds\): gold 1.*lowest score of a paraphrase 0\.\d*[1-9]/);
   expect(result.evidence).toContain(
     'contains is fooled by none of all values recited, two of a relation, old and new together, a negation',
   );

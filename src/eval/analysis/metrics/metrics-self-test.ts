@@ -15,24 +15,16 @@ const GOLDS: Readonly<Record<KnownLanguage, readonly string[]>> = {
   zh: ['布伦科', '上海', '软件工程师', '橡木桌子下面', '五月十四日', '绿茶', '４８２１', '小提琴'],
 };
 
-const PARAPHRASES: readonly { readonly language: Language; readonly gold: string; readonly answer: string }[] = [
-  { language: 'en', gold: 'Brenko', answer: 'Your dog is called Brenko.' },
-  { language: 'en', gold: 'a software engineer', answer: 'Software Engineer!' },
-  { language: 'zh', gold: '布伦科', answer: '它的名字叫布伦科。' },
-  { language: 'zh', gold: '４８２１', answer: '门的密码是 4821。' },
-];
-
 const MAX_BY_CHANCE = 0.02;
 
-const TEXT_METRICS = Object.keys(textMetrics);
-/** Metrics that are also tried on the golds of the data; others rightly score words that different golds share. */
+/** Metrics that are tried on the golds of the data; others rightly score words that different golds share. */
 const STRICT = ['exactMatch', 'memoryRecall', 'contains'];
 
+/** Golds of the data in one language. */
 interface Trial {
   readonly label: string;
   readonly language: Language;
   readonly golds: readonly string[];
-  readonly metrics: readonly string[];
 }
 
 /** An answer to an item; the gold is null for an absent item. */
@@ -51,8 +43,8 @@ function isApart(a: string, b: string, language: Language): boolean {
   return !holdsWords(a, b, language) && !holdsWords(b, a, language);
 }
 
-function tryGolds({ label, language, golds, metrics }: Trial, seed: number): { passed: boolean; evidence: string } {
-  const scores = metrics.map((name) => (answer: string, gold: string) => textMetrics[name]!(answer, [gold], language));
+function tryGolds({ label, language, golds }: Trial, seed: number): { passed: boolean; evidence: string } {
+  const scores = STRICT.map((name) => (answer: string, gold: string) => textMetrics[name]!(answer, [gold], language));
   const exchanged = derange(golds, language, seed);
   const gold = Math.min(...scores.flatMap((score) => golds.map((one) => score(one, one))));
   const deranged = Math.max(...scores.map((score) => meanOr0(exchanged.map((pair) => score(pair.answer, pair.gold)))));
@@ -107,36 +99,28 @@ function metricFault(metric: MetricDefinition, seed: number): string | null {
 }
 
 /**
- * The check `metrics`: text metrics give 1 to golds, 0 to silence, under 2 % to exchanged golds and more than 0 to
- * paraphrases; `contains` is not fooled by recitals, rivals, old values and negations; planted answers get the expected
- * scores; and every metric tells right from wrong. Golds are built-in ones and, for each language with two or more,
- * those of the data.
+ * The check `metrics`: planted answers to built-in golds get the expected scores, and every metric tells right from wrong. For
+ * each language with two golds or more in the data, strict text metrics give 1 to golds, 0 to silence and under 2 % to
+ * exchanged golds, and `contains` is not fooled by recitals, rivals, old values and negations.
  * @param golds golds of the data by language @param options.own metrics of the calling program
  */
 export function metricsSelfTest(
   golds: ReadonlyMap<Language, readonly string[]>,
   { seed, own = [] }: { readonly seed: number; readonly own?: readonly MetricDefinition[] },
 ): CheckResult {
-  const builtIn = LANGUAGES.map((label) => ({ label, language: label, golds: GOLDS[label], metrics: TEXT_METRICS }));
-  const ofData = [...golds].map(([language, all]) => ({
+  const ofData = [...golds].map(([language, all]): Trial => ({
     label: golds.size === 1 ? 'data set' : `data in ${language}`,
     language,
     golds: [...new Map(all.map((gold) => [wordForm(gold, language), gold])).values()],
-    metrics: STRICT,
   }));
-  const trials: Trial[] = [...builtIn, ...ofData.filter((trial) => trial.golds.length >= 2)];
+  const trials = ofData.filter((trial) => trial.golds.length >= 2);
   const tried = trials.map((trial) => tryGolds(trial, seed));
-  const fooled = trials
-    .flatMap((trial) => fooledShares(trial, seed))
-    .reduce((most, one) => (one.share > most.share ? one : most));
-  const scored = TEXT_METRICS.filter((name) => !name.toLowerCase().endsWith('exactmatch')).flatMap((name) =>
-    PARAPHRASES.map(({ language, gold, answer }) => textMetrics[name]!(answer, [gold], language)),
-  );
-  const paraphrase = Math.min(...scored);
+  const shares = trials.flatMap((trial) => fooledShares(trial, seed));
+  const fooled = shares.reduce((most, one) => (one.share > most.share ? one : most), { way: '', share: 0 });
   const faulty = [...builtInMetrics, ...own].flatMap((metric) => metricFault(metric, seed) ?? []);
   const wrong = LANGUAGES.flatMap((language) => misjudged(GOLDS[language], language));
   const isSound = tried.every((one) => one.passed) && wrong.length + faulty.length === 0;
-  const passed = isSound && paraphrase > 0 && fooled.share < MAX_BY_CHANCE;
+  const passed = isSound && fooled.share < MAX_BY_CHANCE;
   const detects = '1 planted answer that is misjudged, 1 metric that scores golds no higher than silence';
   return {
     check: 'metrics',
@@ -144,7 +128,6 @@ export function metricsSelfTest(
     ...(passed && { detects }),
     evidence: [
       ...tried.map(({ evidence }) => evidence),
-      `lowest score of a paraphrase ${paraphrase.toFixed(2)}`,
       wrong.length === 0 ? 'no planted answer is misjudged' : `misjudged: ${wrong.slice(0, 3).join(', ')}`,
       fooled.share === 0
         ? `contains is fooled by none of ${foolingWays.map(({ name }) => name).join(', ')}`
