@@ -11,7 +11,7 @@ import { type ConversionOptions, convertDataset, sourceFormats } from '../data/c
 import { knownFields } from '../data/convert/column-mapping.ts';
 import { publicDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
 import { fileSource, datasetSources } from '../data/dataset-source.ts';
-import type { ContextWindow, RulerChoice } from '../data/generators/dataset-generator.ts';
+import type { RulerChoice } from '../data/generators/dataset-generator.ts';
 import { countTokens } from '../engine/engine.ts';
 import { type Verification, verifyDataset } from '../data/verify/verify-dataset.ts';
 import { writeText } from '../data/write-lines.ts';
@@ -110,7 +110,7 @@ export function declare(command: Command): void {
 }
 
 export async function listDatasets({ json }: JsonFlag): Promise<void> {
-  const entries = await withContextWindow(loadBenchConfig(), datasetCatalogue);
+  const entries = await datasetCatalogue();
   const brought = publicDatasets();
   printResultTables(json, [...entries, ...brought], [datasetsTable(entries), publicDatasetsTable(brought)]);
 }
@@ -124,7 +124,10 @@ async function makeData(name: string, made: MakeFlags): Promise<void> {
   const file = out ?? `${generator.name}.jsonl`;
   if (!(await mayWrite(file, force))) return;
   const choice = await rulerChoice(generator.name, tasks, config);
-  await writeText(file, await withContextWindow(config, (window) => generator.make(seed, users, window, choice)));
+  await using engine = await openConfiguredEngine(selectEngine({ engine: config.engine }), config);
+  const { contextTokens } = engine.info;
+  const window = { contextTokens, countTokens: (texts: readonly string[]) => countTokens(engine, texts) };
+  await writeText(file, await generator.make(seed, users, window, choice));
   const verification = await verifyDataset(fileSource(file));
   printResult(json, { seed, ...verification }, () => [
     `${file}: ${generator.name}, seed ${seed}, sha256 ${verification.sha256}`,
@@ -178,15 +181,6 @@ async function convert(file: string, { json, force, ...flags }: ConvertFlags): P
     ...notes.map((note) => `note: ${note}`),
     `check it for leaks and duplicates: npx dki-bench data verify ${shellWord(path)}`,
   ]);
-}
-
-/** Runs `use` with the context window of the configured model, which data sets have to fit. */
-async function withContextWindow<T>(config: BenchConfig, use: (window: ContextWindow) => Promise<T>): Promise<T> {
-  await using engine = await openConfiguredEngine(selectEngine({ engine: config.engine }), config);
-  return await use({
-    contextTokens: engine.info.contextTokens,
-    countTokens: (texts) => countTokens(engine, texts),
-  });
 }
 
 async function fetchData(name: string, { address, yes, json }: FetchFlags): Promise<void> {

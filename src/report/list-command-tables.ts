@@ -26,14 +26,12 @@ export function listTable<Entry extends { readonly name: string }>(
 }
 
 export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
-  const note = 'For data sets that do not ship, counts and hash hold for the default seed and number of users.';
-  const notes = entries.every(({ ships }) => ships) ? [] : [note];
-  return listTable({ id: 'datasets', caption: 'Data sets', notes }, entries, {
+  return listTable({ id: 'datasets', caption: 'Data sets', notes: [] }, entries, {
     language: ({ language }) => language,
     users: ({ users }) => users,
     memories: ({ memories }) => memories,
     items: ({ items }) => items,
-    sha256: ({ sha256 }) => sha256.slice(0, SHOWN_HASH),
+    sha256: ({ sha256 }) => sha256?.slice(0, SHOWN_HASH) ?? null,
     ships: ({ ships }) => (ships ? 'yes' : 'no'),
     'made for': ({ suites }) => suites.join(', ') || null,
   });

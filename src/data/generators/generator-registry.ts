@@ -6,8 +6,6 @@ import { retrievalData } from './retrieval-data.ts';
 import { rulerData } from './ruler.ts';
 import { BenchError, didYouMean } from '../../base/bench-error.ts';
 
-export const PRESET_SEED = 7;
-
 /** Suites that run on any data set with questions. */
 export const questionSuites = ['main', 'ablation', 'alpha', 'latency', 'storage', 'isolation'];
 
