@@ -48,8 +48,7 @@ function requireUsableDatabase(config: BenchConfig, planned: readonly SuiteRun[]
 
 function plan(config: BenchConfig): SuiteRun[] {
   const suites = suitesNamed(config.suite);
-  refuseUnusedDataset(config, suites);
-  refuseGivenRetriever(config, suites);
+  refuseUnusedOptions(config, suites);
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const [only] = suites;
   const name = config.run ?? `${suites.length === 1 ? only!.name : 'suites'}-${time}`;
@@ -61,21 +60,16 @@ function plan(config: BenchConfig): SuiteRun[] {
   }));
 }
 
-/** Refuses `--dataset` if every suite generates its data. */
-function refuseUnusedDataset({ given, dataset }: BenchConfig, suites: SuiteRun['suite'][]): void {
-  if (!given.includes('dataset') || suites.some(({ data }) => data === undefined)) return;
-  throw new BenchError(
-    'bad-option',
-    `--dataset ${dataset.join(',')} is not used: ${suites.map(({ name }) => name).join(', ')} generates its data`,
-    'drop --dataset, or choose a suite that uses it, such as main',
-  );
-}
-
-/** Refuses `--retriever given` for suites that generate their data, which lists no passages. */
-function refuseGivenRetriever({ retriever }: BenchConfig, suites: SuiteRun['suite'][]): void {
-  const generating = suites.filter(({ data }) => data !== undefined).map(({ name }) => name);
+/** Refuses options that suites which generate their data do not use. */
+function refuseUnusedOptions({ given, dataset, retriever }: BenchConfig, suites: SuiteRun['suite'][]): void {
+  const generating = suites.filter(({ data }) => data !== undefined);
+  const names = generating.map(({ name }) => name).join(', ');
+  if (given.includes('dataset') && generating.length === suites.length) {
+    const message = `--dataset ${dataset.join(',')} is not used: ${names} generates its data`;
+    throw new BenchError('bad-option', message, 'drop --dataset, or choose a suite that uses it, such as main');
+  }
   if (retriever !== 'given' || generating.length === 0) return;
-  const message = `--retriever given: the generated data of ${generating.join(', ')} lists no passages`;
+  const message = `--retriever given: the generated data of ${names} lists no passages`;
   throw new BenchError('bad-option', message, 'choose suites that use --dataset, such as main');
 }
 

@@ -1,6 +1,6 @@
 /** Renders the comparison of two runs for a terminal. */
 import { present } from '../base/present.ts';
-import type { ArmPair } from '../eval/analysis/compare/arm-pairs.ts';
+import type { ArmPair } from '../eval/analysis/compare/run-to-compare.ts';
 import type { SetupDifference } from '../eval/analysis/compare/setup-differences.ts';
 import type {
   ArmFlips,

@@ -4,9 +4,9 @@
  * check, and `compare/` compares two runs. A new metric is added in `metrics/built-in-metrics.ts`.
  */
 import type { SuiteName } from '../../config/bench-config.ts';
-import type { LeakMatrix, Measured } from '../../store/records/suite-measurements.ts';
+import type { Measured } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
-import type { IsolationProbe, RunProbes } from '../../store/records/run-probes.ts';
+import type { RunProbes } from '../../store/records/run-probes.ts';
 import { schemaVersion } from '../../store/records/schema-version.ts';
 import { type RunTurns, turnsOfArm } from './turns-by-arm.ts';
 import { checkRun } from './checks/decide-checks.ts';
@@ -95,18 +95,18 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
   };
 }
 
-/** The measurements of the suite, with leak matrices of the isolation probe unless the weights are random. */
+/**
+ * The measurements of the suite, with leaked secrets unless the weights are random: one matrix per arm, its rows are the users who
+ * ask, its columns the owners, in the same order.
+ */
 function withLeaks({ measured, isolation }: RunProbes, qualityKnown: boolean): Measured | null {
-  return isolation === null || !qualityKnown ? measured : { ...measured, leaks: leakMatrices(isolation) };
-}
-
-/** Leaked secrets, one matrix per arm: rows are the users who ask, columns the owners, in the same order. */
-function leakMatrices({ arms }: IsolationProbe): LeakMatrix[] {
-  return arms.map(({ arm, said, strangers }) => ({
+  if (isolation === null || !qualityKnown) return measured;
+  const leaks = isolation.arms.map(({ arm, said, strangers }) => ({
     arm,
     users: said.map((_row, index) => String(index + 1)),
     answers: strangers.answers / said.length,
     said,
     upperBound: clopperPearson(strangers.leaks, strangers.answers).high,
   }));
+  return { ...measured, leaks };
 }

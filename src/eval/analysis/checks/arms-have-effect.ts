@@ -4,14 +4,6 @@ import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { type Check, fail, pass, undecided } from './check.ts';
 
-/** An arm, and an arm that it must differ from on at least one item if the data allow it. */
-interface Variation {
-  readonly arm: ArmTraits;
-  readonly nearest: ArmTraits;
-  /** The data allow a difference. */
-  readonly canDiffer: boolean;
-}
-
 /** Effect: each arm and setting changes an outcome against the most similar arm; undecided if the data forbid it. */
 export const effect: Check = ({ arms, answered, probes }) => {
   const turns = new Map(arms.map(({ name }) => [name, turnsOfArm(answered, name)]));
@@ -21,7 +13,8 @@ export const effect: Check = ({ arms, answered, probes }) => {
   }
   const floor = parityBound(probes.parity);
   const compared = arms.filter((arm) => arm !== baseline && arm.control !== 'twin');
-  const variations = compared.flatMap((arm): Variation[] => {
+  // Arms that must differ on at least one item if the data allow it.
+  const variations = compared.flatMap((arm) => {
     const own = turns.get(arm.name)!;
     const nearest = nearestArm(arm, arms, baseline);
     const rivals = own.some(selectsSome) ? rivalArms(arm, compared) : [];
@@ -31,7 +24,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
     ];
   });
   if (variations.length === 0) return undecided('no arm ran that could be compared with the baseline');
-  const differs = ({ arm, nearest }: Variation): boolean => {
+  const differs = ({ arm, nearest }: (typeof variations)[number]): boolean => {
     const counterpart = counterpartIn(turns.get(nearest.name)!);
     const makingDiffers = arm.base === nearest.base && !makesAlike(arm, nearest);
     return turns.get(arm.name)!.some((turn) => {
@@ -40,7 +33,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
     });
   };
   // `dki-link:4 (against dki-blocks)`
-  const list = (some: readonly Variation[]): string =>
+  const list = (some: typeof variations): string =>
     some.map(({ arm, nearest }) => `${arm.name} (against ${nearest.name})`).join(', ');
   const testable = variations.filter((variation) => variation.canDiffer);
   const dead = testable.filter((variation) => !differs(variation));

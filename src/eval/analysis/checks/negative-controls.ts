@@ -108,14 +108,9 @@ const SCOPES: Readonly<Record<string, (item: ItemRecord) => string | null>> = {
   'of any other item': ({ language }) => language,
 };
 
-interface Golds {
-  readonly itemId: string;
-  readonly item: ItemRecord;
-  readonly texts: readonly string[];
-  readonly forms: readonly string[];
-}
+type Golds = ReturnType<typeof itemsOfTurns>[number];
 
-function itemsOfTurns(turns: Turns): Golds[] {
+function itemsOfTurns(turns: Turns) {
   const firsts = [...Map.groupBy(turns, ({ itemId }) => itemId).values()].map(([first]) => first!);
   return firsts.map(({ itemId, item }) => {
     const texts = item.gold === null ? [] : [item.gold, ...item.acceptedAnswers];

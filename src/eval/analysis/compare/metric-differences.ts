@@ -6,8 +6,7 @@ import { mean, type Pair, pairItems, perItem } from '../statistics/observations.
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { judgeDifferences, tally } from '../statistics/paired-quality.ts';
-import type { RunToCompare } from './run-to-compare.ts';
-import type { ArmPair } from './arm-pairs.ts';
+import type { ArmPair, RunToCompare } from './run-to-compare.ts';
 
 /** One metric of one arm in two runs, over the items that both answered: the first run's value minus the second's. */
 export interface MetricDifference extends Omit<Comparison, 'a' | 'b' | 'means' | 'detectable'> {

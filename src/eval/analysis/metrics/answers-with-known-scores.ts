@@ -104,7 +104,7 @@ export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredRe
   };
 }
 
-const WORDINGS = {
+export const plantedWordings = {
   en: {
     told: (value: string) => `It is ${value}, as you told me.`,
     marked: (value: string) => `"${value}"!`,
@@ -126,10 +126,6 @@ const WORDINGS = {
   },
 };
 
-export function plantedRefusal(language: KnownLanguage): string {
-  return WORDINGS[language].refusal;
-}
-
 /** Swaps full-width and plain characters. */
 function inOtherWidth(text: string): string {
   const plain = text.normalize('NFKC');
@@ -147,7 +143,7 @@ interface Way {
   readonly name: string;
   readonly expected: Readonly<Partial<Record<Kind, Expected>>>;
   readonly plant: (values: {
-    readonly say: (typeof WORDINGS)[KnownLanguage];
+    readonly say: (typeof plantedWordings)[KnownLanguage];
     readonly gold: string;
     readonly others: readonly string[];
     readonly other: string;
@@ -210,7 +206,7 @@ export function plantAnswer(
   others: readonly string[],
   language: KnownLanguage,
 ) {
-  const planted = plant({ say: WORDINGS[language], gold, others, other: others[0]! });
+  const planted = plant({ say: plantedWordings[language], gold, others, other: others[0]! });
   return { ...planted, gold: expected.declined === undefined ? gold : null, language };
 }
 

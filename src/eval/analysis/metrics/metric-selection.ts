@@ -102,20 +102,22 @@ export function metricsOfRun({ dataset, metrics = [], metricsVersion = 1 }: Meas
   throw new BenchError('database', message, 'it was written by another release; run the bench again with this one');
 }
 
+function requireOneOf(metrics: readonly MetricDeclaration[], name: string, problem: string): void {
+  const known = metrics.map((metric) => metric.name);
+  if (known.includes(name)) return;
+  throw new BenchError('bad-data', problem + didYouMean(name, known), `name one of ${known.join(', ')}`);
+}
+
 /** Checks the primary metric of data or a suite. @param place file and line, or suite @throws BenchError `bad-data` */
 export function requirePrimary(name: string, own: readonly MetricDeclaration[], place: string): void {
-  const known = [...builtInMetrics, ...own].map((metric) => metric.name).filter((one) => !NEVER_PRIMARY.has(one));
-  if (known.includes(name)) return;
-  const message = `${place}: primaryMetric ${JSON.stringify(name)} cannot be primary${didYouMean(name, known)}`;
-  throw new BenchError('bad-data', message, `name one of ${known.join(', ')}`);
+  const allowed = [...builtInMetrics, ...own].filter((metric) => !NEVER_PRIMARY.has(metric.name));
+  requireOneOf(allowed, name, `${place}: primaryMetric ${JSON.stringify(name)} cannot be primary`);
 }
 
 /** Checks the metric of a planned contrast, which is one of shares. @throws BenchError `bad-data` */
 export function requireContrastMetric(name: string, own: readonly MetricDeclaration[], place: string): void {
-  const known = [...builtInMetrics, ...own].filter(({ unit }) => unit === '%').map((metric) => metric.name);
-  if (known.includes(name)) return;
-  const message = `${place}: plannedContrast.metric ${JSON.stringify(name)} is no metric in %${didYouMean(name, known)}`;
-  throw new BenchError('bad-data', message, `name one of ${known.join(', ')}`);
+  const shares = [...builtInMetrics, ...own].filter(({ unit }) => unit === '%');
+  requireOneOf(shares, name, `${place}: plannedContrast.metric ${JSON.stringify(name)} is no metric in %`);
 }
 
 /** The metric that decides whether an answer is right: the primary one if it is in %, else `contains`. */

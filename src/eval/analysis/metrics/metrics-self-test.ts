@@ -5,7 +5,7 @@ import type { CheckResult } from '../../../store/records/run-results.ts';
 import { mean } from '../statistics/observations.ts';
 import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
 import type { PlantedAnswer } from './answers-with-known-scores.ts';
-import { foolingWays, misjudged, plantAnswer, plantedRefusal, plantedTurn } from './answers-with-known-scores.ts';
+import { foolingWays, misjudged, plantAnswer, plantedTurn, plantedWordings } from './answers-with-known-scores.ts';
 import { textMetrics } from './text-metrics-by-name.ts';
 
 const LANGUAGES = ['en', 'zh'] as const;
@@ -82,7 +82,7 @@ function metricFault(metric: MetricDefinition, seed: number): string | null {
     return values.length === 0 ? null : mean(values);
   };
   const absent = (answer: string): Exchange => ({ gold: null, answer });
-  const best = average([...golds.map((gold) => ({ gold, answer: gold })), absent(plantedRefusal('en'))], true);
+  const best = average([...golds.map((gold) => ({ gold, answer: gold })), absent(plantedWordings.en.refusal)], true);
   if (best === null) return `${metric.name} has no value for any planted answer`;
   const wrong = {
     'exchanged golds': [...derange(golds, 'en', seed), ...golds.map(absent)],

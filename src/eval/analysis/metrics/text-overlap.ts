@@ -30,15 +30,7 @@ export const squadRecall: TextMetric = (answer, golds, language) =>
 
 /** Harmonic mean of precision and recall over two bags of tokens. */
 export function bagF1(answer: readonly string[], gold: readonly string[]): number {
-  const left = new Map<string, number>();
-  for (const token of gold) left.set(token, (left.get(token) ?? 0) + 1);
-  let common = 0;
-  for (const token of answer) {
-    const count = left.get(token) ?? 0;
-    if (count === 0) continue;
-    left.set(token, count - 1);
-    common++;
-  }
+  const common = matches(answer, [gold], 1);
   return common === 0 ? 0 : (2 * common) / (answer.length + gold.length);
 }
 

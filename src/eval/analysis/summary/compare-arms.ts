@@ -1,10 +1,10 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Comparison, CostName, Verdict } from '../../../store/records/run-results.ts';
-import { counterpartIn, type Turns } from '../turns-by-arm.ts';
+import type { Comparison, Verdict } from '../../../store/records/run-results.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
-import { type ArmsByRole, armsByRole, isPlanned } from './arms-by-role.ts';
+import { type CacheSplit, isPlanned, prefixCacheArm } from './arms-by-role.ts';
 import { isPooled } from './metric-estimates.ts';
 import { judgeDifferences, tally } from '../statistics/paired-quality.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
@@ -16,8 +16,10 @@ import { judgeLatency, noiseFloor, pairedLatency } from '../statistics/paired-la
 
 const SECONDARY = ['abstention', 'goldLogProb'];
 
-interface ComparisonSettings extends Pick<ArmsByRole, 'split' | 'seed'> {
+interface ComparisonSettings {
   readonly metrics: RunMetrics;
+  readonly split: CacheSplit;
+  readonly seed: number;
   /** Margin of metrics in %, in points. */
   readonly margin: number;
   /** The self-test was bitwise equal, so that equal bits are no coincidence. */
@@ -47,33 +49,29 @@ export function compareArms(
   arms: readonly ArmTraits[],
   { metrics: { all, primary }, margin, bitwise, split, seed }: ComparisonSettings,
 ): Comparison[] {
-  const compared = armsByRole(answered, arms, { split, seed });
-  if (compared === undefined) return [];
-  const { byArm, others, baseline } = compared;
-  const base = byArm.get(baseline)!;
+  const ran = arms.filter(({ name }) => turnsOfArm(answered, name).length > 0);
+  const baseline = ran.find(({ comparison }) => comparison === 'baseline');
+  if (baseline === undefined) return [];
+  const base = turnsOfArm(answered, baseline.name);
   const byMetric = (metric: MetricDefinition): Comparison[] => {
     const baseValues = perItem(base, metric.of);
-    const tested = others.flatMap((arm) => {
-      const turns = byArm.get(arm.name)!;
-      const pairs = pairItems(perItem(turns, metric.of), baseValues);
+    const tested = ran.flatMap((arm) => {
+      const turns = turnsOfArm(answered, arm.name);
+      const pairs = arm === baseline ? [] : pairItems(perItem(turns, metric.of), baseValues);
       if (pairs.length === 0) return [];
       const identical = bitwise && areIdentical(turns, base);
       return [{ name: arm.name, pairs, planned: isPlanned(arm), pooled: isPooled(arm), identical }];
     });
     const judged = judgeDifferences(metric, tested, { seed, margin });
-    return tested.map(({ name }, index) => ({ a: name, b: baseline, metric: metric.name, ...judged[index]! }));
+    return tested.map(({ name }, index) => ({ a: name, b: baseline.name, metric: metric.name, ...judged[index]! }));
   };
   const secondary = all.filter((metric) => SECONDARY.includes(metric.name) && metric !== primary);
-  return [...byMetric(primary), ...costComparisons(compared), ...secondary.flatMap(byMetric)];
+  const ofCosts = costComparisons(ran, baseline, { answered, split, seed });
+  return [...byMetric(primary), ...ofCosts, ...secondary.flatMap(byMetric)];
 }
 
-interface ComparedCost {
-  readonly name: CostName;
-  readonly over: 'hits' | 'all';
-  readonly value: (turn: AnsweredResult) => number;
-  readonly compare: (pairs: readonly Pair[]) => LatencyRatio;
-  /** Null for a cost that is shown without a test. */
-  readonly judge: ((tested: TestedRatio) => Verdict) | null;
+interface ComparedTurns extends Pick<ComparisonSettings, 'split' | 'seed'> {
+  readonly answered: Turns;
 }
 
 function compareTokens(pairs: readonly Pair[]): LatencyRatio {
@@ -94,56 +92,73 @@ function judgeTokens({ delta, users, pAdjusted }: TestedRatio): Verdict {
 const time = { value: ({ timings }: AnsweredResult) => timings.firstToken, compare: pairedLatency };
 const tokens = { value: (turn: AnsweredResult) => turn.tokens.evaluated, compare: compareTokens };
 
-/** Costs in the order of the results: over cache hits, where they are tested, and over all turns. */
-const costs: readonly ComparedCost[] = [
+/** Costs in the order of the results: over cache hits, where they are tested, and over all turns, shown without a test. */
+const costs = [
   { ...time, name: 'ttftLogRatio', over: 'hits', judge: judgeLatency },
   { ...tokens, name: 'evaluatedTokens', over: 'hits', judge: judgeTokens },
   { ...time, name: 'ttftLogRatioAll', over: 'all', judge: null },
   { ...tokens, name: 'evaluatedTokensAll', over: 'all', judge: null },
-];
+] as const;
 
-/** Compares one cost of several arms with that of `opponent`; the arms with `isTested` are a family of tests. */
-function compareCost(
-  cost: ComparedCost,
-  opponent: string,
-  arms: readonly { readonly name: string; readonly isTested: boolean }[],
-  { byArm, split, twin, baseline, seed }: ArmsByRole,
-): Comparison[] {
-  const values = (arm: string) => {
-    const turns = byArm.get(arm)!;
-    return perItem(cost.over === 'hits' ? split.hits(turns) : turns, cost.value);
-  };
-  const opponentValues = values(opponent);
-  const compared = arms.flatMap(({ name, isTested }) => {
-    const pairs = pairItems(values(name), opponentValues);
-    if (pairs.length === 0) return [];
-    const found = cost.compare(pairs);
-    const p = cost.judge !== null && isTested ? signFlipP(found, seed) : null;
-    return [{ name, found, counts: tally(pairs, 'lower'), p }];
-  });
-  const twins = twin === undefined ? [] : pairItems(values(twin), values(baseline));
-  const floor = twins.length === 0 ? undefined : noiseFloor(cost.compare(twins).interval);
-  const adjusted = holm(compared.map(({ p }) => p));
-  return compared.map(({ name, counts, p, found }, index): Comparison => {
-    const { delta, interval, means } = found;
-    const pAdjusted = adjusted[index] ?? null;
-    const judge = pAdjusted === null ? null : cost.judge;
-    const verdict = judge?.({ delta, users: counts.users, pAdjusted: pAdjusted!, floor }) ?? 'not judged';
-    const test = { detectable: null, p, pAdjusted, pKept: null, verdict };
-    return { a: name, b: opponent, metric: cost.name, delta, ...interval, means, ...counts, ...test };
+type ComparedCost = (typeof costs)[number];
+
+/** Costs of every arm, tested for planned arms that inject: against prefix caching if it ran, else the baseline. */
+function costComparisons(ran: readonly ArmTraits[], baseline: ArmTraits, turns: ComparedTurns): Comparison[] {
+  const others = ran.filter((arm) => arm !== baseline);
+  const prefixCache = prefixCacheArm(ran);
+  const twin = ran.find(({ control }) => control === 'twin');
+  const injecting = others.filter(({ injects, control }) => injects !== 'nothing' && control === null);
+  const shown = costs.filter(({ over }) => over === 'hits' || turns.split.hasPrimary);
+  return shown.flatMap((cost) => {
+    const pairs = pairsByCost(cost, turns);
+    const twins = twin === undefined ? [] : pairs(twin, baseline);
+    const floor = twins.length === 0 ? undefined : noiseFloor(cost.compare(twins).interval);
+    const against = (opponent: ArmTraits, arms: readonly ArmTraits[], isTested: boolean) =>
+      compareCost(cost, opponent, arms, { pairs, floor, isTested, seed: turns.seed });
+    return [
+      ...(prefixCache === undefined ? [] : against(prefixCache, injecting, true)),
+      ...against(baseline, others, prefixCache === undefined),
+    ];
   });
 }
 
-/** Costs of every arm, tested for planned arms that inject: against prefix caching if it ran, else the baseline. */
-function costComparisons(arms: ArmsByRole): Comparison[] {
-  const { others, baseline, prefixCache } = arms;
-  const injects = (arm: ArmTraits): boolean => arm.injects !== 'nothing';
-  const withTests = (some: readonly ArmTraits[], isOpponent: boolean) =>
-    some.map((arm) => ({ name: arm.name, isTested: isOpponent && isPlanned(arm) && injects(arm) }));
-  const injecting = others.filter((arm) => injects(arm) && arm.control === null);
-  const shown = costs.filter(({ over }) => over === 'hits' || arms.split.hasPrimary);
-  return shown.flatMap((cost) => [
-    ...(prefixCache === undefined ? [] : compareCost(cost, prefixCache, withTests(injecting, true), arms)),
-    ...compareCost(cost, baseline, withTests(others, prefixCache === undefined), arms),
-  ]);
+/** Returns a function that pairs the costs of two arms by item. */
+function pairsByCost({ over, value }: ComparedCost, { answered, split }: ComparedTurns) {
+  const values = ({ name }: ArmTraits) => {
+    const turns = turnsOfArm(answered, name);
+    return perItem(over === 'hits' ? split.hits(turns) : turns, value);
+  };
+  return (arm: ArmTraits, other: ArmTraits): Pair[] => pairItems(values(arm), values(other));
+}
+
+interface CostTest {
+  readonly pairs: ReturnType<typeof pairsByCost>;
+  /** Noise between arms that do the same work; undefined without a twin. */
+  readonly floor: number | undefined;
+  /** The planned arms that inject are a family of tests. */
+  readonly isTested: boolean;
+  readonly seed: number;
+}
+
+/** Compares one cost of several arms with that of `opponent`. */
+function compareCost(
+  { name: metric, compare, judge }: ComparedCost,
+  opponent: ArmTraits,
+  arms: readonly ArmTraits[],
+  { pairs: pairsOf, floor, isTested, seed }: CostTest,
+): Comparison[] {
+  const compared = arms.flatMap((arm) => {
+    const pairs = pairsOf(arm, opponent);
+    if (pairs.length === 0) return [];
+    const found = compare(pairs);
+    const p = judge !== null && isTested && isPlanned(arm) && arm.injects !== 'nothing' ? signFlipP(found, seed) : null;
+    return [{ a: arm.name, found, counts: tally(pairs, 'lower'), p }];
+  });
+  const adjusted = holm(compared.map(({ p }) => p));
+  return compared.map(({ a, counts, p, found: { delta, interval, means } }, index): Comparison => {
+    const pAdjusted = adjusted[index]!;
+    const verdict = pAdjusted === null ? 'not judged' : judge!({ delta, users: counts.users, pAdjusted, floor });
+    const test = { detectable: null, p, pAdjusted, pKept: null, verdict };
+    return { a, b: opponent.name, metric, delta, ...interval, means, ...counts, ...test };
+  });
 }

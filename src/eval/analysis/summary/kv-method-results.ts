@@ -1,20 +1,20 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { evidenceRanks, type MethodResults } from '../../../store/records/run-results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import type { Turns } from '../turns-by-arm.ts';
+import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
-import { holm, signFlipP } from '../statistics/p-values.ts';
 import { countUsers, pairItems, perItem, sum } from '../statistics/observations.ts';
-import { pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
-import { type ArmsByRole, armsByRole, type CacheSplit } from './arms-by-role.ts';
+import type { CacheSplit } from './arms-by-role.ts';
 import { type DesignEffects, estimateMetric, meanOfKnown } from './metric-estimates.ts';
-import { asDifference, gain, pairedDelta, pooledEffect, tally } from '../statistics/paired-quality.ts';
+import { judgeDifferences, pairedDelta } from '../statistics/paired-quality.ts';
 
 type AgainstRandom = NonNullable<MethodResults['againstRandom']>;
 
-interface MethodSettings extends Pick<ArmsByRole, 'split' | 'seed'> {
+interface MethodSettings {
+  readonly split: CacheSplit;
+  readonly seed: number;
   readonly primary: MetricDefinition;
   readonly effects: DesignEffects;
 }
@@ -25,14 +25,14 @@ export function methodResults(
   arms: readonly ArmTraits[],
   { primary, effects, split, seed }: MethodSettings,
 ): MethodResults[] {
-  const compared = armsByRole(answered, arms, { split, seed });
-  if (compared === undefined) return [];
-  const { byArm, baseline } = compared;
-  const random = compareWithRandom(primary, arms, compared);
-  const primaryTurns = byArm.get(arms.find(({ comparison }) => comparison === 'primary')?.name ?? '') ?? [];
+  const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;
+  const baselineTurns = turnsOfArm(answered, baseline);
+  if (baselineTurns.length === 0) return [];
+  const random = compareWithRandom(primary, arms, answered, seed);
+  const primaryTurns = turnsOfArm(answered, arms.find(({ comparison }) => comparison === 'primary')?.name);
   return arms.flatMap((arm): MethodResults | [] => {
-    const turns = byArm.get(arm.name);
-    if (turns === undefined) return [];
+    const turns = turnsOfArm(answered, arm.name);
+    if (turns.length === 0) return [];
     const hits = split.hits(turns);
     return {
       arm: arm.name,
@@ -42,36 +42,27 @@ export function methodResults(
       selectedTokens: meanOfKnown(hits, ({ account }) => account.selection?.selected),
       timesQueryOnly: timesQueryOnly(hits, split.hits(primaryTurns), split),
       againstRandom: random.get(arm.name) ?? null,
-      byRank: byRank(primary, effects, turns, arm.name === baseline ? [] : byArm.get(baseline)!),
+      byRank: byRank(primary, effects, turns, arm.name === baseline ? [] : baselineTurns),
     };
   });
 }
 
 /** Compares each method with as many random tokens, by arm name; deployable methods form one family of tests. */
-function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[], { byArm, seed }: ArmsByRole) {
+function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[], answered: Turns, seed: number) {
   const compared = arms.flatMap((arm) => {
     const control = randomControl(arm, arms);
-    const [own, others] = [byArm.get(arm.name), byArm.get(control?.name ?? '')];
-    if (control === undefined || own === undefined || others === undefined) return [];
-    const pairs = pairItems(perItem(own, metric.of), perItem(others, metric.of));
-    if (pairs.length === 0) return [];
-    return {
-      arm,
-      control,
-      pairs,
-      p: arm.deployable === false ? null : signFlipP(pairedTotals(pairs).differences, seed),
-    };
+    const values = (name: string) => perItem(turnsOfArm(answered, name), metric.of);
+    const pairs = control === undefined ? [] : pairItems(values(arm.name), values(control.name));
+    if (control === undefined || pairs.length === 0) return [];
+    return { arm, control, pairs, planned: arm.deployable !== false, pooled: true, identical: false };
   });
-  const effect = pooledEffect(compared.map(({ pairs }) => pairs));
-  const adjusted = holm(compared.map(({ p }) => p));
+  const judged = judgeDifferences(metric, compared, { seed, margin: 0 });
   return new Map(
-    compared.map(({ arm, control, pairs, p }, place) => {
-      const pAdjusted = adjusted[place]!;
-      const difference = asDifference(gain(pairs, metric, effect), metric);
-      const counts = tally(pairs, metric.direction);
-      const isGain = metric.direction === 'higher' ? difference.delta > 0 : difference.delta < 0;
-      const outcome = outcomeOfTest(pAdjusted, counts.users, isGain);
-      return [arm.name, { b: control.name, ...difference, ...counts, p, pAdjusted, outcome }];
+    compared.map(({ arm, control }, place) => {
+      const { delta, low, high, n, users, wins, losses, ties, p, pAdjusted } = judged[place]!;
+      const outcome = outcomeOfTest(pAdjusted, users, metric.direction === 'higher' ? delta > 0 : delta < 0);
+      const test = { p, pAdjusted, outcome };
+      return [arm.name, { b: control.name, delta, low, high, n, users, wins, losses, ties, ...test }];
     }),
   );
 }
