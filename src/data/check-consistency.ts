@@ -1,8 +1,7 @@
 import { BenchError, didYouMean, formatValue } from '../base/bench-error.ts';
-import type { DatasetRecords, Placed } from './read-records.ts';
+import type { DatasetRecords, Placed, Report } from './read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
 import { byAge } from './visible-memories.ts';
-import type { Report } from './dataset-problem.ts';
 import { mismatch } from './check-schema.ts';
 
 /** Key of an id among all users, since ids are unique only within a user. */
@@ -32,86 +31,76 @@ function byId<Field extends string, T extends Readonly<Record<Field | 'userId', 
   return found;
 }
 
-/** Checks the memories that a record names, and the order of times. */
-export class ReferenceCheck {
-  readonly #memories: ReadonlyMap<string, Placed<MemoryRecord>>;
-  readonly #report: Report;
-
-  constructor(memories: ReadonlyMap<string, Placed<MemoryRecord>>, report: Report) {
-    this.#memories = memories;
-    this.#report = report;
-  }
-
-  checkMemory(placed: Placed<MemoryRecord>): void {
-    const { record, place } = placed;
-    const { createdAt, updatedAt, supersedes, links } = record;
-    for (const old of this.#named(placed, 'supersedes', supersedes)) {
-      if (byAge(old, record) < 0) continue;
-      const got = `${formatValue(supersedes)}, created ${old.createdAt}`;
-      const hint = 'only a later memory can supersede an earlier one';
-      this.#report('supersedes', mismatch(`${place}: supersedes`, 'an earlier memory', got, hint));
-    }
-    if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
-      const got = `${formatValue(updatedAt)}, created ${createdAt}`;
-      const hint = 'correct one of the two, or leave out updatedAt';
-      this.#report('updated-before-created', mismatch(`${place}: updatedAt`, 'a time not before createdAt', got, hint));
-    }
-    this.#named(placed, 'links', links);
-  }
-
-  checkEvidence(placed: Placed<ItemRecord | QuestionRecord>): void {
-    this.#checkTimes(placed, 'evidence', placed.record.evidence);
-  }
-
-  checkItem(placed: Placed<ItemRecord>): void {
-    const { record, place } = placed;
-    const { answer, evidence, passages = [] } = record;
-    if (answer === null && evidence.length > 0) {
-      const hint = 'an absent item is one that no memory answers';
-      const error = mismatch(`${place}: evidence`, 'none where answer is null', formatValue(evidence), hint);
-      this.#report('absent-with-evidence', error);
-    }
-    const twice = passages.find((id, index) => passages.indexOf(id) !== index);
-    if (twice !== undefined) {
-      const hint = 'list each memory once, the best first';
-      this.#report('passages', mismatch(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint));
-    }
-    this.#checkTimes(placed, 'passages', passages);
-  }
-
-  #checkTimes(
-    placed: Placed<ItemRecord | QuestionRecord>,
-    field: 'evidence' | 'passages',
-    ids: readonly string[],
-  ): void {
-    const askedMs = Date.parse(placed.record.askedAt);
-    for (const { memoryId, createdAt } of this.#named(placed, field, ids)) {
-      if (Date.parse(createdAt) <= askedMs) continue;
-      const got = `${formatValue(memoryId)}, created ${createdAt}`;
-      const hint = 'a question sees only memories that exist when it is asked';
-      const error = mismatch(`${placed.place}: ${field}`, 'a memory created before askedAt', got, hint);
-      this.#report(field === 'evidence' ? 'evidence-after-question' : field, error);
-    }
-  }
-
+/** Checks of the memories that a record names, and of the order of times. @param memories by `scopedId` */
+export function referenceChecks(memories: ReadonlyMap<string, Placed<MemoryRecord>>, report: Report) {
   /** Resolves the ids that a field names; ids of no memory of the user are reported. */
-  #named(
+  function named(
     { record: { userId }, place }: Placed<{ readonly userId: string }>,
     field: 'supersedes' | 'links' | 'evidence' | 'passages',
     ids: string | readonly string[] = [],
   ): MemoryRecord[] {
     return [ids].flat().flatMap((id) => {
-      const named = this.#memories.get(scopedId(userId, id))?.record;
-      if (named !== undefined) return named;
-      const own = [...this.#memories.values()].flatMap(({ record }) =>
-        record.userId === userId ? record.memoryId : [],
-      );
+      const found = memories.get(scopedId(userId, id))?.record;
+      if (found !== undefined) return found;
+      const own = [...memories.values()].flatMap(({ record }) => (record.userId === userId ? record.memoryId : []));
       const hint = 'write the memoryId of a memory record with the same userId';
       const got = formatValue(id) + didYouMean(id, own);
-      this.#report(field, mismatch(`${place}: ${field}`, `a memory of user ${userId}`, got, hint));
+      report(field, mismatch(`${place}: ${field}`, `a memory of user ${userId}`, got, hint));
       return [];
     });
   }
+
+  function checkTimes(
+    placed: Placed<ItemRecord | QuestionRecord>,
+    field: 'evidence' | 'passages',
+    ids: string[],
+  ): void {
+    const askedMs = Date.parse(placed.record.askedAt);
+    for (const { memoryId, createdAt } of named(placed, field, ids)) {
+      if (Date.parse(createdAt) <= askedMs) continue;
+      const got = `${formatValue(memoryId)}, created ${createdAt}`;
+      const hint = 'a question sees only memories that exist when it is asked';
+      const error = mismatch(`${placed.place}: ${field}`, 'a memory created before askedAt', got, hint);
+      report(field === 'evidence' ? 'evidence-after-question' : field, error);
+    }
+  }
+
+  return {
+    checkMemory(placed: Placed<MemoryRecord>): void {
+      const { record, place } = placed;
+      const { createdAt, updatedAt, supersedes, links } = record;
+      for (const old of named(placed, 'supersedes', supersedes)) {
+        if (byAge(old, record) < 0) continue;
+        const got = `${formatValue(supersedes)}, created ${old.createdAt}`;
+        const hint = 'only a later memory can supersede an earlier one';
+        report('supersedes', mismatch(`${place}: supersedes`, 'an earlier memory', got, hint));
+      }
+      if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
+        const got = `${formatValue(updatedAt)}, created ${createdAt}`;
+        const hint = 'correct one of the two, or leave out updatedAt';
+        report('updated-before-created', mismatch(`${place}: updatedAt`, 'a time not before createdAt', got, hint));
+      }
+      named(placed, 'links', links);
+    },
+
+    checkQuestion(placed: Placed<ItemRecord | QuestionRecord>): void {
+      const { record, place } = placed;
+      checkTimes(placed, 'evidence', record.evidence);
+      if (record.type === 'question') return;
+      const { answer, evidence, passages = [] } = record;
+      if (answer === null && evidence.length > 0) {
+        const hint = 'an absent item is one that no memory answers';
+        const error = mismatch(`${place}: evidence`, 'none where answer is null', formatValue(evidence), hint);
+        report('absent-with-evidence', error);
+      }
+      const twice = passages.find((id, index) => passages.indexOf(id) !== index);
+      if (twice !== undefined) {
+        const hint = 'list each memory once, the best first';
+        report('passages', mismatch(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint));
+      }
+      checkTimes(placed, 'passages', passages);
+    },
+  };
 }
 
 /**
@@ -155,10 +144,9 @@ export function checkConsistency(records: DatasetRecords, report: Report): void 
   const memories = byId(records.memories, 'memoryId', report);
   const all: readonly Placed<ItemRecord | QuestionRecord>[] = [...records.items, ...records.questions];
   byId(all, 'itemId', report);
-  const check = new ReferenceCheck(memories, report);
-  for (const memory of memories.values()) check.checkMemory(memory);
-  for (const item of all) check.checkEvidence(item);
-  for (const item of records.items) check.checkItem(item);
+  const { checkMemory, checkQuestion } = referenceChecks(memories, report);
+  for (const memory of memories.values()) checkMemory(memory);
+  for (const item of all) checkQuestion(item);
   checkUsers(records, report);
   checkContrast(records, report);
   const [first] = records.questions;

@@ -29,7 +29,7 @@ function publicSource(name: PublicDatasetName, file: string, errata: string | un
     let number = 0;
     for await (const text of converted.lines) {
       hash.update(`${text}\n`);
-      yield { number: ++number, text, place: `${name}:${number}` };
+      yield { text, place: `${name}:${++number}` };
     }
   }
   return {

@@ -1,11 +1,20 @@
+import { grammars } from '../base/english-and-chinese-wordings.ts';
+import { knownLanguage, type Language } from '../base/language.ts';
 import type { DatasetDeclaration, DatasetRecord, ItemRecord, MemoryRecord } from './record-schemas.ts';
-import type { UserLanguage } from './user-language.ts';
 
 /** A statement of a user that a memory system stores; `createdAt` is ISO 8601. */
 export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
 
+type Frozen<Fields> = { readonly [Name in keyof Fields]: Readonly<Fields[Name]> };
+
 /** A question with its gold answer; `answer` null means that abstaining is the only right answer. */
-export type DatasetItem = Readonly<Omit<ItemRecord, 'type'>>;
+export type DatasetItem = Frozen<Omit<ItemRecord, 'type'>>;
+
+/** A user's language by the data set. Answers are scored in it, also if a run prompts in another language. */
+export interface UserLanguage {
+  readonly language: Language;
+  readonly unknownAnswer: string;
+}
 
 /** A user of a data set: memories, and questions about them. */
 export interface DatasetUser {
@@ -40,15 +49,17 @@ export interface Dataset extends UserLanguage {
   readonly places?: ReadonlyMap<string, string>;
 }
 
-/** What the data say about the answer of an item. */
-interface AnswerSources {
-  readonly answer: string | null;
-  readonly evidence: readonly unknown[];
-  readonly history: readonly unknown[];
-  readonly conversation?: string | undefined;
+/** True if the data say what answers an item: memories, its conversation, or nothing. */
+export function evidenceIsKnown(
+  item: Pick<DatasetItem, 'answer' | 'evidence' | 'conversation'> & { readonly history: readonly unknown[] },
+): boolean {
+  const { answer, evidence, history, conversation } = item;
+  return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
 }
 
-/** True if the data say what answers an item: memories, its conversation, or nothing. */
-export function evidenceIsKnown({ answer, evidence, history, conversation }: AnswerSources): boolean {
-  return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
+/** Profile of `language`, default `whole`. A language without phrasings keeps the unknown answer of `whole`. */
+export function resolveUserLanguage(language: Language | undefined, whole: UserLanguage): UserLanguage {
+  if (language === undefined || language === whole.language) return whole;
+  const known = knownLanguage(language);
+  return { language, unknownAnswer: known === undefined ? whole.unknownAnswer : grammars[known].unknownAnswer };
 }

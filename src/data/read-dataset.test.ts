@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { fileSource } from './dataset-source.ts';
 import { readDataset, readDatasetSource } from './read-dataset.ts';
 import { visibleMemories } from './visible-memories.ts';
-import { resolveUserLanguage } from './user-language.ts';
+import { resolveUserLanguage } from './dataset.ts';
 
 const folder = temporaryFolder();
 const file = (content: Parameters<typeof writeLines>[1]): string => writeLines(folder, content);

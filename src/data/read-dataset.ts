@@ -3,12 +3,12 @@ import { BenchError } from '../base/bench-error.ts';
 import { ownValue } from '../base/prototype-safe-records.ts';
 import { grammars } from '../base/english-and-chinese-wordings.ts';
 import { checkConsistency, requirePassages } from './check-consistency.ts';
-import type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
+import type { Dataset, DatasetItem, DatasetMemory, DatasetUser, UserLanguage } from './dataset.ts';
+import { resolveUserLanguage } from './dataset.ts';
 import { fileSource, type DatasetSource } from './dataset-source.ts';
 import { type DatasetRecords, readRecords } from './read-records.ts';
 import { datasetDeclaration } from './record-schemas.ts';
 import { byAge } from './visible-memories.ts';
-import { resolveUserLanguage, type UserLanguage } from './user-language.ts';
 
 /**
  * Reads a data set in JSON Lines: an optional `dataset` record first, then `memory` and `item` records in any order. No

@@ -4,7 +4,22 @@ import { recordSchemas } from './record-schemas.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './record-schemas.ts';
 import { checkSchema, mismatch } from './check-schema.ts';
 import type { FileLines } from './stream-text-file.ts';
-import type { Report } from './dataset-problem.ts';
+
+/** Rules that every data set must meet. */
+export type Rule =
+  | 'schema'
+  | 'header'
+  | 'duplicate-id'
+  | 'supersedes'
+  | 'updated-before-created'
+  | 'links'
+  | 'evidence'
+  | 'evidence-after-question'
+  | 'absent-with-evidence'
+  | 'passages';
+
+/** Receives each problem of a file. It may throw to stop at the first. */
+export type Report = (rule: Rule, problem: BenchError) => void;
 
 /** A record and its place, `file:line`. */
 export interface Placed<T> {

@@ -140,3 +140,5 @@ export type HistoryMessage = ItemRecord['history'][number];
 export type QuestionRecord = z.infer<typeof questionRecord>;
 /** Any record as a file may state it, before defaults. */
 export type WrittenRecord = z.input<(typeof recordSchemas)[keyof typeof recordSchemas]>;
+export type WrittenMemory = z.input<typeof memoryRecord>;
+export type WrittenItem = z.input<typeof itemRecord>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../base/bench-error.ts';
 import { parseJsonLongNumbersAsText } from '../base/parse-json-long-numbers-as-text.ts';
-import { type FileLine, fileLines, type FileLines, fileText } from './stream-text-file.ts';
+import { type FileLine, fileLines, type FileLines, fileText, type HashedStream } from './stream-text-file.ts';
 
 const MAX_ELEMENT_CHARACTERS = 100_000_000;
 
@@ -11,10 +11,7 @@ export interface JsonElement {
   readonly value: unknown;
 }
 
-/** Stream of the elements of a JSON list, or of JSON Lines. `sha256` hashes the bytes of the file; call it after the last element. */
-export interface JsonElements extends AsyncIterable<JsonElement> {
-  readonly sha256: () => string;
-}
+export type JsonElements = HashedStream<JsonElement>;
 
 /**
  * Splits a JSON text into the elements of its outermost list, or into its objects, without parsing them. Any other value
@@ -114,9 +111,9 @@ async function isList(path: string): Promise<boolean> {
   return /^\[\s*\{/u.test(start);
 }
 
-/** Records of JSON Lines or one JSON list, numbered from 1. @throws BenchError while iterating, as `fileLines` */
+/** Records of JSON Lines or one JSON list. @throws BenchError while iterating, as `fileLines` */
 export function recordLines(path: string): FileLines {
-  let hashed: Pick<FileLines, 'sha256'> | undefined;
+  let hashed: FileLines | JsonElements | undefined;
   async function* lines(): AsyncGenerator<FileLine> {
     if (!(await isList(path))) {
       const plain = fileLines(path);
@@ -126,8 +123,7 @@ export function recordLines(path: string): FileLines {
     }
     const elements = jsonElements(path, 'expected one JSON list of records, or one record per line');
     hashed = elements;
-    let number = 0;
-    for await (const { place, value } of elements) yield { number: ++number, place, text: JSON.stringify(value) };
+    for await (const { place, value } of elements) yield { place, text: JSON.stringify(value) };
   }
   return { [Symbol.asyncIterator]: lines, sha256: () => hashed!.sha256() };
 }

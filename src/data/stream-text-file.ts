@@ -8,18 +8,19 @@ import { openToRead } from '../base/read-remove-rename-files.ts';
 const MAX_LINE_BYTES = 16_000_000;
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
-/** A non-blank line, without its line break, and its number from 1; or an element of a list. */
+/** A non-blank line, without its line break; or an element of a list. */
 export interface FileLine {
-  readonly number: number;
   /** For messages: `file:4`, or `file: [3]` for an element. */
   readonly place: string;
   readonly text: string;
 }
 
-/** Stream of the lines of a file. `sha256` hashes the bytes of the file; call it after the last line. */
-export interface FileLines extends AsyncIterable<FileLine> {
+/** Stream of the parts of a file. `sha256` hashes the bytes of the file; call it after the last part. */
+export interface HashedStream<Part> extends AsyncIterable<Part> {
   readonly sha256: () => string;
 }
+
+export type FileLines = HashedStream<FileLine>;
 
 /** Error for a file that cannot be read: `not-found` if there is none, else `bad-data`. */
 export function unreadable(path: string, error: unknown): BenchError {
@@ -58,7 +59,7 @@ export function fileLines(path: string): FileLines {
     try {
       const whole = decoder.decode(Buffer.from(bytes, 'latin1'));
       const text = number === 1 ? whole.replace(/^\uFEFF/, '') : whole;
-      return text.trim() === '' ? [] : [{ number, text, place: `${path}:${number}` }];
+      return text.trim() === '' ? [] : [{ text, place: `${path}:${number}` }];
     } catch (error) {
       throw new BenchError('bad-data', `${path}:${number}: is not UTF-8`, 'save the file as UTF-8', error);
     }

@@ -4,7 +4,7 @@ import { DEFAULT_TOP_K } from '../config/bench-config.ts';
 import { printable } from '../render/escape-control-characters.ts';
 import { coloured, emphasised, hangingText, type Terminal, wrapText } from '../render/terminal-text.ts';
 import { formatNumber, countText } from '../render/format-number.ts';
-import type { Finding } from '../data/dataset-problem.ts';
+import type { Finding } from '../data/verify/verify-dataset.ts';
 
 const MAX_FINDINGS = 50;
 const SHOWN_HASH = 12;

@@ -1,11 +1,6 @@
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import type { WrittenRecord } from '../../../src/data/record-schemas.ts';
-import {
-  formatTime,
-  type ItemLine,
-  type MemoryLine,
-  ordinal,
-} from '../../../src/data/generators/format-generated-records.ts';
+import type { WrittenItem, WrittenMemory, WrittenRecord } from '../../../src/data/record-schemas.ts';
+import { formatTime, ordinal } from '../../../src/data/generators/format-generated-records.ts';
 import { factGrammars, type FactLanguage } from './fact-grammar.ts';
 import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
 import { evenValues, factValues, type Split, valuesOf } from './fact-values.ts';
@@ -55,7 +50,7 @@ function namedNotes(userId: string, notes: readonly Note[]): ReadonlyMap<Note, s
   return new Map(sorted.map((note, index) => [note, `${userId}-m${ordinal(index, 3)}`]));
 }
 
-function memories(random: SeededRandom, userId: string, ids: ReadonlyMap<Note, string>): MemoryLine[] {
+function memories(random: SeededRandom, userId: string, ids: ReadonlyMap<Note, string>): WrittenMemory[] {
   return Array.from(ids, ([{ content, value, fact, replaces }, memoryId], index) => {
     const day = ((index + 0.1 + 0.8 * random.float()) * MEMORY_DAYS) / ids.size;
     return {
@@ -76,7 +71,7 @@ function item(
   { query, gold, answerPrefix, evidence, category, fact, note, history }: WordedQuestion,
   index: number,
   ids: ReadonlyMap<Note, string>,
-): ItemLine {
+): WrittenItem {
   const old = note?.replaces?.value;
   return {
     type: 'item',

@@ -20,7 +20,7 @@ import type { QuestionKind, TrainingLine } from './training-facts.ts';
 import { drawValue } from '../../../src/data/generators/draw-value.ts';
 import { formatAnswer, fillTemplate } from '../../../src/data/generators/fill-template.ts';
 import {
-  possessive,
+  subjectWords,
   question,
   drawFirstPerson,
   statement,
@@ -192,7 +192,7 @@ function reference(scope: Scope): DrawnTask {
   const values = [before!, asked!].map((relation) => drawRelationValue(random, relation, options.heldOut));
   const template = random.pick(grammar.tasks[sameSubject ? 'sameSubject' : 'sameAttribute'][options.phrasing]);
   const t = first.kind === 'user' ? grammar.voices.my : grammar.voices.theirs;
-  const slots = { t, np: asked!.attribute, p: possessive(grammar, second) };
+  const slots = { t, np: asked!.attribute, p: subjectWords(grammar, second, true).possessive };
   return {
     lines: [says(scope, first, before!, values[0]!), says(scope, second, asked!, values[1]!)],
     history: exchange(question(random, first, before!, options.phrasing), formatAnswer(grammar, values[0]!).trim()),

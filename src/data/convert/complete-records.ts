@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type BenchError, didYouMean, formatValue } from '../../base/bench-error.ts';
-import { duplicateId, ReferenceCheck, scopedId } from '../check-consistency.ts';
+import { duplicateId, referenceChecks, scopedId } from '../check-consistency.ts';
 import type { Placed } from '../read-records.ts';
-import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../record-schemas.ts';
+import { type WrittenItem, type WrittenMemory, type MemoryRecord, recordSchemas } from '../record-schemas.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
 import { LIST_SEPARATOR } from './convert-row.ts';
@@ -20,11 +20,6 @@ interface KnownUser {
 /** Stored instead of a memory's text, since texts may be long and many. */
 function hashText(content: string): string {
   return createHash('sha256').update(content).digest('base64');
-}
-
-/** Drops fields without a value, which the schema refuses. */
-function defined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 const padded = (number: number): string => String(number).padStart(2, '0');
@@ -51,7 +46,7 @@ export class RecordCompleter {
   }
 
   /** Converts a stream of records. @throws BenchError `bad-data` that names the place in the foreign file */
-  async *convert(source: AsyncIterable<SourceRecord>): AsyncGenerator<WrittenRecord> {
+  async *convert(source: AsyncIterable<SourceRecord>): AsyncGenerator<WrittenMemory | WrittenItem> {
     let preceding = '';
     for await (const given of source) {
       const record = { ...given, userId: given.userId.normalize('NFC') };
@@ -65,15 +60,13 @@ export class RecordCompleter {
       if (written !== undefined) yield written;
     }
     // At the end, since a memory may refer to one further down in the file.
-    const check = new ReferenceCheck(this.#memories, (_rule, problem) => {
+    const { checkMemory, checkQuestion } = referenceChecks(this.#memories, (_rule, problem) => {
       throw problem;
     });
-    for (const memory of this.#memories.values()) check.checkMemory(memory);
+    for (const memory of this.#memories.values()) checkMemory(memory);
     for (const item of this.#items) {
       const written = this.#writeItem(item);
-      const placed = { record: checkSchema(recordSchemas.item, written, item.place), place: item.place };
-      check.checkItem(placed);
-      check.checkEvidence(placed);
+      checkQuestion({ record: checkSchema(recordSchemas.item, written, item.place), place: item.place });
       yield written;
     }
   }
@@ -99,14 +92,14 @@ export class RecordCompleter {
     throw duplicateId(`${place}: memory_id`, memoryId!, byId.place);
   }
 
-  #writeMemory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
+  #writeMemory(memory: SourceMemory): WrittenMemory {
     const { kind: _, place, userId, memoryId: givenId, content, createdAt: givenTime, ...more } = memory;
     this.#requireAllTimed(memory);
     const user = this.#user(userId);
     const createdAt = givenTime ?? new Date(UNDATED_START_MS + this.#memories.size * 1000).toISOString();
     const memoryId = givenId?.trim().normalize('NFC') ?? this.#newMemoryId(userId, user);
     const required = { type: 'memory' as const, userId, memoryId, content, createdAt };
-    const written = { ...required, ...defined({ ...more, supersedes: more.supersedes?.trim() }) };
+    const written = { ...required, ...more, supersedes: more.supersedes?.trim() } as WrittenMemory;
     const record = { ...checkSchema(recordSchemas.memory, written, place), content: hashText(content) };
     user.latestMs = Math.max(user.latestMs, Date.parse(createdAt));
     user.byContent.set(record.content, record);
@@ -131,7 +124,7 @@ export class RecordCompleter {
     if (!timed) this.#notes.add('memories without created_at were given times in the order of the file', place);
   }
 
-  #writeItem(item: PlacedItem): Extract<WrittenRecord, { type: 'item' }> {
+  #writeItem(item: PlacedItem): WrittenItem {
     const { kind: _, place, userId, itemId: givenId, query, answer, askedAt: givenTime, ...more } = item;
     const user = this.#user(userId);
     if (givenTime === undefined) {
@@ -146,7 +139,7 @@ export class RecordCompleter {
     const evidence = this.#findNamed(item, 'evidence');
     const passages = item.passages && this.#findNamed(item, 'passages');
     const required = { type: 'item' as const, itemId, userId, query, answer, evidence, askedAt };
-    return { ...required, ...defined({ ...more, evidence, passages }) };
+    return { ...required, ...more, evidence, passages } as WrittenItem;
   }
 
   /** Distinct ids of the memories of a field, whose entries are ids or whole texts, or several of them separated by semicolons. */

@@ -1,13 +1,12 @@
-import type { WrittenRecord } from '../record-schemas.ts';
+import type { WrittenItem, WrittenMemory } from '../record-schemas.ts';
 
-type Fields<Type extends WrittenRecord['type']> = Omit<Extract<WrittenRecord, { type: Type }>, 'type'>;
 /** Fields of a record, all optional, since a foreign file may lack any. */
-type Written<Type extends WrittenRecord['type']> = {
-  readonly [Name in keyof Fields<Type>]?: Readonly<Fields<Type>[Name]> | undefined;
+type Fields<Written, Other extends keyof Written> = {
+  readonly [Name in Exclude<keyof Written, 'type' | Other>]?: Readonly<Written[Name]> | undefined;
 };
 
 /** One memory of a foreign file. `RecordCompleter` fills in missing values and checks all. */
-export interface SourceMemory extends Omit<Written<'memory'>, 'scope'> {
+export interface SourceMemory extends Fields<WrittenMemory, 'scope'> {
   readonly kind: 'memory';
   /** `file:line`, for messages. */
   readonly place: string;
@@ -16,7 +15,7 @@ export interface SourceMemory extends Omit<Written<'memory'>, 'scope'> {
   readonly scope?: string | undefined;
 }
 
-export interface SourceItem extends Omit<Written<'item'>, 'evidence' | 'language' | 'phrasing' | 'history'> {
+export interface SourceItem extends Fields<WrittenItem, 'evidence' | 'language' | 'phrasing' | 'history'> {
   readonly kind: 'item';
   readonly place: string;
   readonly userId: string;

@@ -4,7 +4,7 @@ import { fillTemplate } from './fill-template.ts';
 import type { Subject, Relation, PhrasingSide, Fact } from './facts-and-relations.ts';
 
 /** The words for a subject: "my sister's" and "my sister". @param own true for "my", false for "the user's" */
-function subjectWords({ voices }: Grammar, subject: Subject, own: boolean): { possessive: string; nominative: string } {
+export function subjectWords({ voices }: Grammar, subject: Subject, own: boolean) {
   if (subject.kind === 'user') {
     return own
       ? { possessive: voices.my, nominative: voices.I }
@@ -14,10 +14,6 @@ function subjectWords({ voices }: Grammar, subject: Subject, own: boolean): { po
   const role = own ? voices.myRole : voices.userRole;
   const nominative = subject.kind === 'named' ? subject.name : fillTemplate(role, { r: subject.name });
   return { possessive: fillTemplate(voices.possessive, { s: nominative }), nominative };
-}
-
-export function possessive(grammar: Grammar, subject: Subject): string {
-  return subjectWords(grammar, subject, true).possessive;
 }
 
 /** Fills a template with the pronouns and verb forms of a subject, and with `slots`. @param own as `subjectWords` */

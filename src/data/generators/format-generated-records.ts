@@ -1,8 +1,6 @@
 import { grammarFor } from '../../base/english-and-chinese-wordings.ts';
 import type { HistoryMessage, WrittenRecord } from '../record-schemas.ts';
 
-export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
-export type ItemLine = Extract<WrittenRecord, { type: 'item' }>;
 type DatasetLine = Extract<WrittenRecord, { type: 'dataset' }>;
 
 export function exchange(user: string, assistant: string): HistoryMessage[] {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { grammars } from '../../base/english-and-chinese-wordings.ts';
 import { coreferenceData } from './growing-user-generators.ts';
 import type { ContextWindow } from './dataset-generator.ts';
-import type { ItemLine, MemoryLine } from './format-generated-records.ts';
+import type { WrittenItem, WrittenMemory } from '../record-schemas.ts';
 
 const window: ContextWindow = { contextTokens: 2048, countTokens: async (texts) => texts.map((text) => text.length) };
 
@@ -11,7 +11,7 @@ it.each(coreferenceData)('$name: a pronoun follows the memory that names the per
   const records = text
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as MemoryLine | ItemLine);
+    .map((line) => JSON.parse(line) as WrittenMemory | WrittenItem);
   const memories = new Map(records.flatMap((record) => (record.type === 'memory' ? [[record.memoryId, record]] : [])));
   const items = records.filter((record) => record.type === 'item');
   expect(memories.size).toBe(60);

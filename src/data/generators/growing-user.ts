@@ -1,10 +1,10 @@
 import type { Grammar } from '../../base/english-and-chinese-wordings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { containsTokens } from '../normalise-text.ts';
-import type { HistoryMessage } from '../record-schemas.ts';
+import type { HistoryMessage, WrittenItem, WrittenMemory } from '../record-schemas.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
 import { type PhrasingSide, type Relation, type Subject, USER } from './facts-and-relations.ts';
-import { formatTime, type ItemLine, type MemoryLine, ordinal } from './format-generated-records.ts';
+import { formatTime, ordinal } from './format-generated-records.ts';
 import { question, statement } from './fact-wording.ts';
 
 const DAY_MS = 86_400_000;
@@ -41,8 +41,8 @@ export class GrowingUser {
   readonly #random: SeededRandom;
   readonly #book: FactBook;
   readonly #facts: EvaluationFact[] = [];
-  readonly memories: MemoryLine[] = [];
-  readonly items: ItemLine[] = [];
+  readonly memories: WrittenMemory[] = [];
+  readonly items: WrittenItem[] = [];
   readonly #queries = new Set<string>();
 
   constructor(random: SeededRandom, grammar: Grammar, userId: string) {
@@ -78,7 +78,7 @@ export class GrowingUser {
         content,
         createdAt: day(number),
         value: fact.value,
-        ...(fact.relation.preference && fact.subject === USER ? { preference: true } : {}),
+        preference: (fact.relation.preference && fact.subject === USER) || undefined,
       });
       return number;
     }
@@ -114,7 +114,7 @@ export class GrowingUser {
 
   #addItem(
     query: string,
-    gold: Pick<ItemLine, 'answer' | 'evidence' | 'category'>,
+    gold: Pick<WrittenItem, 'answer' | 'evidence' | 'category'>,
     side: PhrasingSide,
     { condition, conversation, history = [] }: QuestionContext,
   ): void {
@@ -126,10 +126,10 @@ export class GrowingUser {
       query,
       askedAt: day(this.memories.length - 1, number + 1),
       condition,
-      ...(conversation === undefined ? {} : { conversation }),
+      conversation,
       ...gold,
       phrasing: side === 'heldOut' ? 'held-out' : 'known',
-      ...(history.length === 0 ? {} : { history: [...history] }),
+      history: history.length === 0 ? undefined : [...history],
     });
   }
 }

@@ -3,7 +3,8 @@ import { SeededRandom } from '../../base/seeded-random.ts';
 import { containsTokens } from '../normalise-text.ts';
 import { drawQuestions, type EvaluationQuestion, planUser, WordingsExhausted } from './recall-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
-import { datasetText, formatTime, type ItemLine, type MemoryLine, ordinal } from './format-generated-records.ts';
+import { datasetText, formatTime, ordinal } from './format-generated-records.ts';
+import type { WrittenItem, WrittenMemory } from '../record-schemas.ts';
 import { statement } from './fact-wording.ts';
 
 const VERSION = 2;
@@ -29,20 +30,20 @@ function writeMemories(random: SeededRandom, userId: string, facts: readonly Eva
     ];
   });
   sentences.sort((a, b) => a.at - b.at || Number(a.isUpdate) - Number(b.isUpdate));
-  const memories = new Map<MemoryLine, EvaluationFact>();
+  const memories = new Map<WrittenMemory, EvaluationFact>();
   const ids = new Map<EvaluationFact, string>();
   for (const [index, { fact, value, isUpdate }] of sentences.entries()) {
     const memoryId = `${userId}-m${ordinal(index)}`;
     const day = ((index + 0.1 + 0.8 * random.float()) * MEMORY_DAYS) / sentences.length;
-    const memory: MemoryLine = {
+    const memory: WrittenMemory = {
       type: 'memory',
       userId,
       memoryId,
       content: statement(random, { ...fact, value }, fact.side, { update: isUpdate }),
       createdAt: formatTime(FIRST_MEMORY_MS + day * DAY_MS),
       value,
-      ...(fact.relation.preference && fact.subject.kind === 'user' ? { preference: true } : {}),
-      ...(isUpdate ? { supersedes: ids.get(fact)! } : {}),
+      preference: (fact.relation.preference && fact.subject.kind === 'user') || undefined,
+      supersedes: isUpdate ? ids.get(fact)! : undefined,
     };
     ids.set(fact, memoryId);
     memories.set(memory, fact);
@@ -54,8 +55,8 @@ function writeItem(
   userId: string,
   question: EvaluationQuestion,
   index: number,
-  evidence: readonly MemoryLine[],
-): ItemLine {
+  evidence: readonly WrittenMemory[],
+): WrittenItem {
   const { query, answer, fact, category, side, history } = question;
   return {
     type: 'item',
@@ -64,16 +65,16 @@ function writeItem(
     query,
     answer,
     evidence: evidence.map(({ memoryId }) => memoryId),
-    ...(fact?.oldValue === undefined ? {} : { superseded: [fact.oldValue] }),
+    superseded: fact?.oldValue === undefined ? undefined : [fact.oldValue],
     category,
     phrasing: side === 'heldOut' ? 'held-out' : 'known',
     askedAt: formatTime(FIRST_QUESTION_MS + index * BETWEEN_QUESTIONS_MS),
-    ...(history.length === 0 ? {} : { history: [...history] }),
+    history: history.length === 0 ? undefined : [...history],
   };
 }
 
 /** True if no value occurs in a text where it would give an answer away. */
-function isSound(memories: readonly MemoryLine[], items: readonly ItemLine[], { language }: Grammar): boolean {
+function isSound(memories: readonly WrittenMemory[], items: readonly WrittenItem[], { language }: Grammar): boolean {
   const holds = (text: string, value: string): boolean => containsTokens(text, value, language);
   for (const memory of memories) {
     if (memories.some((other) => other !== memory && holds(other.content, memory.value!))) return false;

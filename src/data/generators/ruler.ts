@@ -5,7 +5,8 @@ import type { DatasetUser } from '../dataset.ts';
 import { containsTokens } from '../normalise-text.ts';
 import type { ContextWindow, DatasetGenerator } from './dataset-generator.ts';
 import { fillTemplate } from './fill-template.ts';
-import { datasetText, formatTime, type ItemLine, type MemoryLine, ordinal } from './format-generated-records.ts';
+import { datasetText, formatTime, ordinal } from './format-generated-records.ts';
+import type { WrittenItem, WrittenMemory } from '../record-schemas.ts';
 
 const words = (text: string): string[] => text.split(' ');
 const adjectives = words(
@@ -102,10 +103,8 @@ function distinct(count: number, draw: () => string): string[] {
   return [...drawn];
 }
 
-const drawKey = (random: SeededRandom) => (): string => `${random.pick(adjectives)}-${random.pick(nouns)}`;
 const drawLetters = (random: SeededRandom, count: number): string =>
   Array.from({ length: count }, () => String.fromCharCode(97 + random.int(0, 25))).join('');
-const drawNumber = (random: SeededRandom) => (): string => String(random.int(1_000_000, 9_999_999));
 
 const RELATION = 'magic number';
 const listed = (names: readonly string[]): string => names.join(', ').replace(/, ([^,]+)$/, ' and $1');
@@ -123,8 +122,9 @@ function needleTask({ keys: count, valuesEach, asked, isDense }: NeedlePlan) {
   return async (scope: TaskScope): Promise<Sample> => {
     const { random, length } = scope;
     const hay = isDense ? Math.ceil(length / 6) : 0;
-    const keys = distinct(Math.min(count + hay, adjectives.length * nouns.length), drawKey(random));
-    const values = distinct(keys.length * valuesEach, drawNumber(random));
+    const drawKey = (): string => `${random.pick(adjectives)}-${random.pick(nouns)}`;
+    const keys = distinct(Math.min(count + hay, adjectives.length * nouns.length), drawKey);
+    const values = distinct(keys.length * valuesEach, () => String(random.int(1_000_000, 9_999_999)));
     const lines = keys.flatMap((key, place) =>
       values.slice(place * valuesEach, (place + 1) * valuesEach).map((value) => {
         const content = `The magic number of ${key} is ${value}.`;
@@ -287,23 +287,23 @@ function requireFitting(
 const FIRST_MS = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;
 
-function records(userId: string, sample: Sample, place: Pick<ItemLine, 'category' | 'condition'>) {
+function records(userId: string, sample: Sample, place: Pick<WrittenItem, 'category' | 'condition'>) {
   const { lines, query, golds, asksAll, answerPrefix } = sample;
-  const memories = lines.map(({ isEvidence: _, ...line }, index): MemoryLine => ({
+  const memories = lines.map(({ isEvidence: _, ...line }, index): WrittenMemory => ({
     type: 'memory',
     userId,
     memoryId: `${userId}-m${ordinal(index, 4)}`,
     ...line,
     createdAt: formatTime(FIRST_MS + index * MINUTE_MS),
   }));
-  const item: ItemLine = {
+  const item: WrittenItem = {
     type: 'item',
     itemId: `${userId}-q`,
     userId,
     query,
     answer: asksAll ? golds.join(', ') : golds[0]!,
     ...(asksAll ? { nuggets: [...golds] } : { acceptedAnswers: golds.slice(1) }),
-    ...(answerPrefix === undefined ? {} : { answerPrefix }),
+    answerPrefix,
     evidence: memories.flatMap(({ memoryId }, at) => (lines[at]!.isEvidence === true ? memoryId : [])),
     ...place,
     askedAt: formatTime(FIRST_MS + (lines.length + 1) * MINUTE_MS),

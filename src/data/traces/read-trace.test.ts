@@ -38,7 +38,7 @@ describe("the bench's own form", () => {
       {
         atMs: 0,
         userId: 'bob',
-        conversationId: 'line 3',
+        conversationId: 'turn 2',
         segments: [{ id: 'm1', tokens: 8 }],
         queryTokens: 0,
         answerTokens: 0,

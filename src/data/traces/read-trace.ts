@@ -172,7 +172,7 @@ async function readJsonlTrace(name: string, lines: AsyncIterable<FileLine>): Pro
   /** Each user's memories, one object for all turns, and the first line that names it. */
   const known = new Map<string, { readonly memory: TraceSegment; readonly place: string }>();
   let firstTime: Time | undefined;
-  for await (const { number, text, place } of lines) {
+  for await (const { text, place } of lines) {
     const value = parseObject(text, place);
     if (turns.length === 0 && 'type' in value) {
       const { name = about.name, headerTokens } = checkSchema(traceLine, value, place);
@@ -196,7 +196,7 @@ async function readJsonlTrace(name: string, lines: AsyncIterable<FileLine>): Pro
     turns.push({
       atMs: typeof time === 'number' ? time : Date.parse(time),
       userId: user,
-      conversationId: conversation === undefined ? `line ${number}` : `${user} ${conversation}`,
+      conversationId: conversation === undefined ? `turn ${turns.length + 1}` : `${user} ${conversation}`,
       segments,
       ...counts,
     });

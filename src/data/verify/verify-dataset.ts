@@ -1,13 +1,33 @@
 import { type BenchError, formatValue } from '../../base/bench-error.ts';
 import { checkConsistency, scopedId } from '../check-consistency.ts';
 import type { DatasetSource } from '../dataset-source.ts';
-import { type DatasetRecords, type Placed, readRecords } from '../read-records.ts';
-import type { Finding, LintRule, Rule } from '../dataset-problem.ts';
+import { type DatasetRecords, type Placed, readRecords, type Rule } from '../read-records.ts';
 import { detectLanguage, knownLanguage, type Language } from '../../base/language.ts';
 import { evidenceIsKnown } from '../dataset.ts';
 import { normalise } from '../normalise-text.ts';
 import { holdsWords, wordForm } from '../split-words.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../record-schemas.ts';
+
+/** Rules against data that the bench can read, but that make measurements misleading. */
+type LintRule =
+  | 'superseded-answer'
+  | 'leak'
+  | 'duplicate-content'
+  | 'duplicate-question'
+  | 'no-evidence'
+  | 'user-without-items'
+  | 'language';
+
+/** A problem of a data set. `error`: the bench refuses it, or scores would be wrong; `warning`: the author decides. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly rule: Rule | LintRule;
+  /** Counted from 1; null if no single line is at fault, or an element of a list. */
+  readonly line: number | null;
+  /** One line that begins with `file:line`. */
+  readonly message: string;
+  readonly hint: string;
+}
 
 export type Verification = Awaited<ReturnType<typeof verifyDataset>>;
 

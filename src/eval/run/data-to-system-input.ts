@@ -1,6 +1,5 @@
-import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
+import { type DatasetItem, type DatasetMemory, type DatasetUser, resolveUserLanguage } from '../../data/dataset.ts';
 import type { ChatRequest } from '../../systems/memory-system.ts';
-import { resolveUserLanguage } from '../../data/user-language.ts';
 
 export interface MemoryEntry {
   readonly memoryId: string;

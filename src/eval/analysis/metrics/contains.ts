@@ -5,7 +5,7 @@ import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 import { hasNegation, isNegated } from './negation.ts';
 import { exactMatch, squadExactMatch } from './text-overlap.ts';
 import { type KnownLanguage, knownLanguage, type Language } from '../../../base/language.ts';
-import type { UserLanguage } from '../../../data/user-language.ts';
+import type { UserLanguage } from '../../../data/dataset.ts';
 
 export interface AnswerSetting extends UserLanguage {
   readonly query: string;

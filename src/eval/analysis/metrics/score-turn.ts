@@ -1,4 +1,4 @@
-import { evidenceIsKnown } from '../../../data/dataset.ts';
+import { type DatasetItem, type DatasetMemory, evidenceIsKnown, type UserLanguage } from '../../../data/dataset.ts';
 import { containsTokens, normalise, splitTokens } from '../../../data/normalise-text.ts';
 import type { FunnelStage, Scores, WrongClass } from '../../../store/records/turn-record.ts';
 import { isAbstention } from '../../../data/abstention.ts';
@@ -6,25 +6,17 @@ import { type AnswerSetting, contains } from './contains.ts';
 import { locomoF1 } from './locomo-f1.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 import { textMetric } from './text-metrics-by-name.ts';
-import type { UserLanguage } from '../../../data/user-language.ts';
 import { editDistance } from '../../../base/edit-distance.ts';
 import type { Language } from '../../../base/language.ts';
 import { tokenF1 } from './text-overlap.ts';
 
-export interface ScoredItem {
-  readonly query: string;
-  /** Null for an absent item: the right answer is to abstain. */
-  readonly answer: string | null;
-  readonly acceptedAnswers: readonly string[];
-  /** Points of a full answer; undefined for an answer that is right or wrong as a whole. */
-  readonly nuggets?: readonly string[] | undefined;
+/** The parts of an item that its scores depend on; evidence by id. */
+export interface ScoredItem extends Pick<
+  DatasetItem,
+  'query' | 'answer' | 'acceptedAnswers' | 'nuggets' | 'evidence' | 'superseded' | 'relation' | 'conversation'
+> {
   readonly category?: string | undefined;
-  readonly evidence: readonly string[];
-  readonly superseded: readonly string[];
-  /** Id of the relation that is asked for, where the data set says. */
-  readonly relation?: string | undefined;
   readonly history: readonly { readonly content: string }[];
-  readonly conversation?: string | undefined;
 }
 
 export interface ScoredTurn {
@@ -34,12 +26,7 @@ export interface ScoredTurn {
   readonly retrievedIds: readonly string[];
   readonly keptIds: readonly string[];
   /** The memories that stand in the sequence, as the model saw them. */
-  readonly shown: readonly {
-    readonly memoryId: string;
-    readonly content: string;
-    readonly value?: string | undefined;
-    readonly relation?: string | undefined;
-  }[];
+  readonly shown: readonly Pick<DatasetMemory, 'memoryId' | 'content' | 'value' | 'relation'>[];
 }
 
 /** What `contains` must tell from the right answer: superseded values and others of the same relation (rivals), and other values shown. */

@@ -1,5 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
+import { type DatasetItem, type DatasetMemory, type DatasetUser, resolveUserLanguage } from '../../../data/dataset.ts';
 import { visibleMemories } from '../../../data/visible-memories.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
@@ -13,7 +13,6 @@ import { buildPrompt, type BuiltPrompt, type PromptRules, turnTexts } from '../.
 import { openPromptForm } from '../../../systems/prompt/chat-form.ts';
 import { chooseAnswerPrefix, oneLine, type PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
-import { resolveUserLanguage } from '../../../data/user-language.ts';
 import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';

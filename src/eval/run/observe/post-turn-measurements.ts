@@ -12,7 +12,7 @@ import {
   tokenProbability,
 } from '../../../engine/sequence-score.ts';
 import { type TokenId, UNKNOWN_TOKEN, commonLength } from '../../../engine/token-id.ts';
-import type { DatasetItem } from '../../../data/dataset.ts';
+import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
 import { holdsWords } from '../../../data/split-words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
@@ -27,7 +27,6 @@ import type { RecordedGeneration, RecordedRetrieval, RecordedTurn } from './turn
 import { expectedInjection, type InjectedParts, injectedParts, turnAlpha } from './expected-injection.ts';
 import { type GivenForTurn, compareShownMemories } from './compare-shown-memories.ts';
 import { type ScorerParts, LikelihoodScorer, type TurnScore } from './likelihood-scorer.ts';
-import type { UserLanguage } from '../../../data/user-language.ts';
 
 const LIKELIEST_TOKENS = 10;
 

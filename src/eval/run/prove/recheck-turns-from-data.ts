@@ -1,6 +1,6 @@
 import { memoize } from '../../../base/memoize.ts';
 import { privateTextHash } from '../../../base/private-text-hash.ts';
-import type { DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
+import { type DatasetMemory, type DatasetUser, resolveUserLanguage } from '../../../data/dataset.ts';
 import { jsonElements } from '../../../data/stream-json-list.ts';
 import { fileText } from '../../../data/stream-text-file.ts';
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
@@ -11,7 +11,6 @@ import { sumByName } from '../workers/add-counts.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type ScoredItem, scoreTurn, type SuccessRule } from '../../analysis/metrics/score-turn.ts';
-import { resolveUserLanguage } from '../../../data/user-language.ts';
 
 type FileMemory = Pick<DatasetMemory, 'memoryId' | 'content' | 'value' | 'relation' | 'createdAt'>;
 

@@ -1,6 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
+import { type DatasetItem, type DatasetMemory, type DatasetUser, resolveUserLanguage } from '../../../data/dataset.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { Scores } from '../../../store/records/turn-record.ts';
@@ -22,7 +22,6 @@ import { measuredResponse, type RecordedRetrieval } from '../observe/turn-record
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
 import { turnSessionId, type TurnOutcome, writeTurns } from '../observe/write-turns.ts';
 import { indexChanges, visibleMemories } from '../../../data/visible-memories.ts';
-import { resolveUserLanguage } from '../../../data/user-language.ts';
 
 /** A run ends, and can be resumed, after so many turns in a row in which the engine could not be reached. */
 const MAX_UNREACHED = 2;
