@@ -65,42 +65,42 @@ export function referenceChecks(memories: ReadonlyMap<string, Placed<MemoryRecor
     }
   }
 
-  return {
-    checkMemory(placed: Placed<MemoryRecord>): void {
-      const { record, place } = placed;
-      const { createdAt, updatedAt, supersedes, links } = record;
-      for (const old of named(placed, 'supersedes', supersedes)) {
-        if (byAge(old, record) < 0) continue;
-        const got = `${formatValue(supersedes)}, created ${old.createdAt}`;
-        const hint = 'only a later memory can supersede an earlier one';
-        report('supersedes', mismatch(`${place}: supersedes`, 'an earlier memory', got, hint));
-      }
-      if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
-        const got = `${formatValue(updatedAt)}, created ${createdAt}`;
-        const hint = 'correct one of the two, or leave out updatedAt';
-        report('updated-before-created', mismatch(`${place}: updatedAt`, 'a time not before createdAt', got, hint));
-      }
-      named(placed, 'links', links);
-    },
+  function checkMemory(placed: Placed<MemoryRecord>): void {
+    const { record, place } = placed;
+    const { createdAt, updatedAt, supersedes, links } = record;
+    for (const old of named(placed, 'supersedes', supersedes)) {
+      if (byAge(old, record) < 0) continue;
+      const got = `${formatValue(supersedes)}, created ${old.createdAt}`;
+      const hint = 'only a later memory can supersede an earlier one';
+      report('supersedes', mismatch(`${place}: supersedes`, 'an earlier memory', got, hint));
+    }
+    if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
+      const got = `${formatValue(updatedAt)}, created ${createdAt}`;
+      const hint = 'correct one of the two, or leave out updatedAt';
+      report('updated-before-created', mismatch(`${place}: updatedAt`, 'a time not before createdAt', got, hint));
+    }
+    named(placed, 'links', links);
+  }
 
-    checkQuestion(placed: Placed<ItemRecord | QuestionRecord>): void {
-      const { record, place } = placed;
-      checkTimes(placed, 'evidence', record.evidence);
-      if (record.type === 'question') return;
-      const { answer, evidence, passages = [] } = record;
-      if (answer === null && evidence.length > 0) {
-        const hint = 'an absent item is one that no memory answers';
-        const error = mismatch(`${place}: evidence`, 'none where answer is null', formatValue(evidence), hint);
-        report('absent-with-evidence', error);
-      }
-      const twice = passages.find((id, index) => passages.indexOf(id) !== index);
-      if (twice !== undefined) {
-        const hint = 'list each memory once, the best first';
-        report('passages', mismatch(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint));
-      }
-      checkTimes(placed, 'passages', passages);
-    },
-  };
+  function checkQuestion(placed: Placed<ItemRecord | QuestionRecord>): void {
+    const { record, place } = placed;
+    checkTimes(placed, 'evidence', record.evidence);
+    if (record.type === 'question') return;
+    const { answer, evidence, passages = [] } = record;
+    if (answer === null && evidence.length > 0) {
+      const hint = 'an absent item is one that no memory answers';
+      const error = mismatch(`${place}: evidence`, 'none where answer is null', formatValue(evidence), hint);
+      report('absent-with-evidence', error);
+    }
+    const twice = passages.find((id, index) => passages.indexOf(id) !== index);
+    if (twice !== undefined) {
+      const hint = 'list each memory once, the best first';
+      report('passages', mismatch(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint));
+    }
+    checkTimes(placed, 'passages', passages);
+  }
+
+  return { checkMemory, checkQuestion };
 }
 
 /**

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { BenchError, formatValue } from '../../base/bench-error.ts';
 import { type JsonElement, type JsonElements, jsonElements } from '../stream-json-list.ts';
 import { checkSchema, mismatch } from '../check-schema.ts';
-import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
+import type { ConversionNotes, SourceMemory, SourceRecord } from './source-record.ts';
 import { DAY_MS, datedTurn, UNDATED_START_MS } from './dates.ts';
 
 const SHAPE = 'a BEAM file is a list of {conversation_id, chat, probing_questions}; or name the folder of the chats';
@@ -39,7 +39,7 @@ const questionSchema = z.looseObject({
 });
 
 const ABSTENTION = 'abstention';
-/** Kinds with short answers, where their rubric is one point; all other questions are scored by their rubrics. */
+/** Kinds with short answers, where their rubric is one point. */
 const shortKinds = ['information_extraction', 'knowledge_update', 'multi_session_reasoning', 'temporal_reasoning'];
 /** The gold answer has another name in each kind. */
 const goldFields = ['answer', 'ideal_response', 'ideal_answer', 'ideal_summary', 'expected_compliance'];
@@ -110,31 +110,19 @@ function* readMessages(chat: unknown, userId: string, place: string, notes: Conv
   }
 }
 
-function readGold(value: object, at: string): string {
+function readGold(value: Readonly<Record<string, unknown>>, at: string): string {
   const field = goldFields.find((name) => name in value);
-  const gold = field === undefined ? undefined : (value as Readonly<Record<string, unknown>>)[field];
+  const gold = value[field ?? ''];
   if (typeof gold === 'string' && gold.trim() !== '') return gold;
   throw mismatch(`${at}: ${field ?? goldFields.join(', ')}`, 'a gold answer', formatValue(gold), SHAPE);
 }
 
-interface Asked {
-  readonly userId: string;
-  readonly kind: string;
-  readonly memoryIds: ReadonlySet<string>;
-  readonly notes: ConversionNotes;
-}
-
-function readItem(value: unknown, at: string, { userId, kind, memoryIds, notes }: Asked): Omit<SourceItem, 'itemId'> {
-  const { question: query, rubric, source_chat_ids: cited } = checkSchema(questionSchema, value, at);
-  const named = [...new Set((cited ?? []).map((id) => `${userId}/${id}`))];
-  const evidence = named.filter((id) => memoryIds.has(id));
-  if (evidence.length < named.length) notes.add('source_chat_ids that name no message of the chat were left out', at);
-  const nuggets = rubric.map((point) => point.replace(/^LLM response should \w+:\s*/i, '').trim());
-  const item = { kind: 'item' as const, place: at, userId, query, category: kind };
-  if (kind === ABSTENTION) return { ...item, answer: null, evidence: [] };
-  const answer = readGold(value as object, at);
-  const isShort = shortKinds.includes(kind) && nuggets.length === 1;
-  return { ...item, answer, evidence, ...(isShort ? { acceptedAnswers: nuggets } : { nuggets }) };
+/** The answer of a question, and how it is scored: kinds with short answers by golds, the others by the points of their rubric. */
+function scoring(kind: string, value: z.output<typeof questionSchema>, at: string) {
+  if (kind === ABSTENTION) return { answer: null };
+  const points = value.rubric.map((point) => point.replace(/^LLM response should \w+:\s*/i, '').trim());
+  const isShort = shortKinds.includes(kind) && points.length === 1;
+  return { answer: readGold(value, at), ...(isShort ? { acceptedAnswers: points } : { nuggets: points }) };
 }
 
 /**
@@ -161,9 +149,22 @@ export async function* beamRecords(chats: JsonElements, notes: ConversionNotes):
     for (const [kind, questions] of [...kinds.filter(isShort), ...kinds.filter((one) => !isShort(one))]) {
       for (const [index, question] of questions.entries()) {
         const at = `${place}: probing_questions.${kind}[${index}]`;
-        const item = readItem(question, at, { userId, kind, memoryIds, notes });
-        const itemId = `${userId}-q${String(++number).padStart(2, '0')}`;
-        yield { ...item, itemId, askedAt: new Date(latest + DAY_MS).toISOString() };
+        const asked = checkSchema(questionSchema, question, at);
+        const named = [...new Set((asked.source_chat_ids ?? []).map((messageId) => `${userId}/${messageId}`))];
+        const found = named.filter((memoryId) => memoryIds.has(memoryId));
+        if (found.length < named.length)
+          notes.add('source_chat_ids that name no message of the chat were left out', at);
+        yield {
+          kind: 'item',
+          place: at,
+          userId,
+          itemId: `${userId}-q${String(++number).padStart(2, '0')}`,
+          query: asked.question,
+          evidence: kind === ABSTENTION ? [] : found,
+          category: kind,
+          ...scoring(kind, asked, at),
+          askedAt: new Date(latest + DAY_MS).toISOString(),
+        };
       }
     }
   }

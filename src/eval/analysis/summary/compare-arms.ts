@@ -156,7 +156,7 @@ function compareCost(
   });
   const adjusted = holm(compared.map(({ p }) => p));
   return compared.map(({ a, counts, p, found: { delta, interval, means } }, index): Comparison => {
-    const pAdjusted = adjusted[index]!;
+    const pAdjusted = adjusted[index] ?? null;
     const verdict = pAdjusted === null ? 'not judged' : judge!({ delta, users: counts.users, pAdjusted, floor });
     const test = { detectable: null, p, pAdjusted, pKept: null, verdict };
     return { a, b: opponent.name, metric, delta, ...interval, means, ...counts, ...test };
