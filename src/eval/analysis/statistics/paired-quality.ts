@@ -46,7 +46,7 @@ export function gain(
 }
 
 /** Converts a gain back to the difference a − b. */
-export function asDifference(
+function asDifference(
   { delta, interval: { low, high } }: Pick<PairedDifference, 'delta' | 'interval'>,
   { direction }: Direction,
 ): Delta {
