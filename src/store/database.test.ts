@@ -52,7 +52,7 @@ describe('a read-only database', () => {
   test('with an older schema is left unchanged, and the error says how to upgrade it', () => {
     const empty = folder.file('empty.sqlite');
     writeFileSync(empty, '');
-    const message = `${empty} has schema 0, and can only be read with schema 14`;
+    const message = `${empty} has schema 0, and can only be read with schema 15`;
     const hint = expect.stringContaining(`npx dki-bench tables --db ${empty}`) as string;
     expectError(() => openDatabase({ path: empty, readOnly: true }), { message, hint });
     expect(readFileSync(empty)).toHaveLength(0);
@@ -76,7 +76,7 @@ describe('openDatabase', () => {
 
   test('refuses a newer schema, naming file and both versions, and leaves the file as it was', () => {
     const before = makeSchema(99);
-    const message = `${path} has schema 99, this program knows schemas up to 14`;
+    const message = `${path} has schema 99, this program knows schemas up to 15`;
     expectError(() => openDatabase({ path }), { message, hint: expect.stringContaining('update dki-bench') });
     expect(readFileSync(path).equals(before)).toBe(true);
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import { type BenchDatabase, Repository } from './database.ts';
-import { memories, type MemoryRow, tombstones, userPreferences, type UserPreferenceRow } from './schema.ts';
+import { memories, type MemoryRow, userPreferences, type UserPreferenceRow } from './schema.ts';
 
 export interface NewMemory {
   /** Default: a `timeOrderedId`. */
@@ -34,10 +34,8 @@ export class MemoryRepository extends Repository {
   create(memory: NewMemory): string {
     const { id = timeOrderedId(), createdAt = Date.now(), ...rest } = memory;
     const owner = this.#owner(memory);
-    const isRemoved = and(eq(tombstones.owner, owner), eq(tombstones.memoryId, id));
     this.database.transaction((query) => {
       query.delete(memories).where(isMemory(owner, id)).run();
-      query.delete(tombstones).where(isRemoved).run();
       const row = { ...rest, owner, id, createdAt };
       query.insert(memories).values(row).run();
     });
@@ -79,11 +77,7 @@ export class MemoryRepository extends Repository {
   }
 
   delete({ owner, id }: Pick<MemoryRow, 'owner' | 'id'>): void {
-    this.database.transaction((query) => {
-      query.delete(memories).where(isMemory(owner, id)).run();
-      const tombstone = { owner, memoryId: id, removedAt: Date.now() };
-      query.insert(tombstones).values(tombstone).onConflictDoNothing().run();
-    });
+    this.database.guard((query) => query.delete(memories).where(isMemory(owner, id)).run());
   }
 
   /** The key within which memory ids are unique: the user, or the session for memories without a user. */

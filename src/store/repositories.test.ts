@@ -8,7 +8,6 @@ import { AuditLogRepository, ConversationRepository, SessionRepository } from '.
 import { openDatabase, type BenchDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
 import { RunRepository, type NewRun } from './run-repository.ts';
-import { tombstones } from './schema.ts';
 import { TurnRepository } from './turn-repository.ts';
 
 let database: BenchDatabase;
@@ -60,15 +59,14 @@ describe('MemoryRepository', () => {
     expect(() => memories.create({ sessionId: 'nowhere', content: 'x' })).toThrow('FOREIGN KEY');
   });
 
-  test('a removed memory leaves a tombstone until it is stored again', () => {
+  test('a removed memory can be stored again', () => {
     sessions.getOrCreate('s');
     const memory = { id: 'a', sessionId: 's', userId: 'ann', content: 'tea' };
     memories.create(memory);
-    const left = () => database.query.select().from(tombstones).all();
     for (let time = 0; time < 2; time++) memories.delete({ owner: 'ann', id: 'a' });
-    expect(left()).toEqual([{ owner: 'ann', memoryId: 'a', removedAt: expect.any(Number) as number }]);
+    expect(memories.getBySession('s')).toEqual([]);
     memories.create(memory);
-    expect([left(), memories.getBySession('s')]).toMatchObject([[], [memory]]);
+    expect(memories.getBySession('s')).toMatchObject([memory]);
   });
 });
 

@@ -180,14 +180,6 @@ export const memories = sqliteTable('memories', {
   createdAt,
 });
 
-/** Memories that were removed: other processes on the same database drop them from their indexes and KV stores. */
-export const tombstones = sqliteTable('tombstones', {
-  owner: text('owner').notNull(),
-  memoryId: text('memory_id').notNull(),
-  /** Milliseconds since 1970. */
-  removedAt: integer('removed_at').notNull(),
-});
-
 /** Memories that a user wants considered in every turn; `dki-hybrid` injects them. Each is deleted with its memory. */
 export const userPreferences = sqliteTable('user_preferences', {
   owner: text('owner').notNull(),

@@ -1,0 +1,2 @@
+-- Open systems see what others removed from the memories themselves.
+DROP TABLE `tombstones`;
