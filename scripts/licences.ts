@@ -44,7 +44,7 @@ export async function licencesPage(): Promise<string> {
     '## Fetched on request',
     brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
     'Public data sets (`locomo`, `musique-s`, `2wiki`, `hotpotqa`, `longmemeval`, `beam`, `multi-turn`) are fetched on request too, ' +
-      'or given by `--data-file`; `npx dki-bench data list` names their licences.',
+      'or given by `--data-file`; `npx dki-bench list datasets` names their licences.',
     '## Installed by npm',
     'What `npm install dki-bench` may bring, other platforms included; `package-lock.json` names each package.',
     byLicence.map(([licence, packages]) => `- ${licence}: ${listed(packages)}`).join('\n'),

@@ -6,7 +6,7 @@ import { prepareFaiss } from './faiss/prepare-faiss.mjs';
 import { prepareKvKernels } from './kv-kernels/prepare-kv-kernels.mjs';
 
 const parts = [
-  [prepareFaiss, 'exact vector search by usearch instead of FAISS'],
+  [prepareFaiss, 'exact vector search by TypeScript instead of FAISS'],
   [prepareKvKernels, 'KV blocks are moved by WebAssembly instead of native kernels'],
 ];
 

@@ -21,7 +21,7 @@ test('without faiss-node and without compilers it says in a line for each part w
   });
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^dki-bench: exact [^\n]+ by usearch instead of FAISS \(no faiss-node, no [^\n]+\)\ndki-bench: KV blocks are moved by WebAssembly instead of native kernels \(no [^\n]+no-c\)\n$/,
+    /^dki-bench: exact [^\n]+ by TypeScript instead of FAISS \(no faiss-node, no [^\n]+\)\ndki-bench: KV blocks are moved by WebAssembly instead of native kernels \(no [^\n]+no-c\)\n$/,
   );
   expect(existsSync(join(root, 'build'))).toBe(false);
 });

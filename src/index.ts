@@ -66,8 +66,7 @@ export { readPreRetrievalConfig } from './retrieval/hinted/pre-retrieval/pre-ret
 export { SalienceRetriever, type SalienceOptions } from './retrieval/salience/salience-retriever.ts';
 export type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './retrieval/tiered/cold-store.ts';
 export type { ContextItem } from './retrieval/tiered/tiered-memory.ts';
-export { InProcessHotStore } from './retrieval/tiered/in-process-hot-store.ts';
-export type { HotShelf, HotStore } from './retrieval/tiered/hot-store.ts';
+export { type HotShelf, type HotStore, InProcessHotStore } from './retrieval/tiered/hot-store.ts';
 export type { MemoryRecord } from './retrieval/tiered/memory-record.ts';
 export {
   MemoryRetrievalProcessor,

@@ -64,7 +64,7 @@ describe('the configuration', () => {
 
   it('prefers flags to the environment, and the environment to the file', () => {
     writeConfig('{"topK": 2, "seed": 2, "repeats": 2}');
-    const environment = { DKI_BENCH_TOP_K: '3', DKI_BENCH_SEED: '3', DKI_BENCH_VECTOR_BACKEND: 'usearch' };
+    const environment = { DKI_BENCH_TOP_K: '3', DKI_BENCH_SEED: '3', DKI_BENCH_VECTOR_BACKEND: 'typescript' };
     expect(load({ topK: '4' }, environment)).toMatchObject({ topK: 4, seed: 3, repeats: 2 });
   });
 

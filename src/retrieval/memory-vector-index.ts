@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { type EmbeddingService, unitVector } from '../models/embedding/embedding-service.ts';
 import type { MemorySearchResult, NewMemory } from './retriever.ts';
-import type { VectorBackend, VectorIndex } from './vectors/vector-index.ts';
+import type { VectorBackend, VectorIndex } from './vectors/vector-backends.ts';
 
 export interface StoredMemory extends NewMemory {
   readonly embedding: Float32Array;

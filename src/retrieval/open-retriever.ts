@@ -4,7 +4,7 @@ import type { Engine } from '../engine/engine.ts';
 import { MemoryRouter, RouterRetriever } from './similarity/memory-router.ts';
 import type { Retriever } from './retriever.ts';
 import { GivenRetriever } from './given-retriever.ts';
-import type { VectorBackend } from './vectors/vector-index.ts';
+import type { VectorBackend } from './vectors/vector-backends.ts';
 import { openQueryModel } from './hinted/engine-query-model.ts';
 import { HintedRetriever } from './hinted/hinted-retriever.ts';
 import { usesLanguageModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';

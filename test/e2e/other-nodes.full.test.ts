@@ -15,7 +15,7 @@ const releases = [
   ['24', '11'],
 ] as const;
 
-/** Rules of the repository, and what has a binary beneath it: SQLite, FAISS, usearch, ONNX, kernels, llama.cpp, the program. */
+/** Rules of the repository, and what has a binary beneath it: SQLite, FAISS, ONNX, kernels, llama.cpp, the program. */
 const tests = [
   'test/contract',
   'src/store',

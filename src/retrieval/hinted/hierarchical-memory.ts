@@ -3,7 +3,7 @@ import type { RetrievalHints } from './pre-retrieval/pre-retrieval-types.ts';
 import { searchParams } from './pre-retrieval/pre-retrieval-config.ts';
 import { innerProduct } from '../../base/inner-product.ts';
 import { MemoryVectorIndex, type ScoredMemory, type StoredMemory } from '../memory-vector-index.ts';
-import type { VectorBackend } from '../vectors/vector-index.ts';
+import type { VectorBackend } from '../vectors/vector-backends.ts';
 import { MemoryLinks } from './memory-links.ts';
 
 /** Tiers by age: the newest ten memories, the fifty before them, the rest; and the persona, across all ages. */

@@ -2,7 +2,7 @@ import type { EmbeddingService } from '../../models/embedding/embedding-service.
 import { embedMemories, metadataTime, readMetadata, searchResult, UserIndexes } from '../memory-vector-index.ts';
 import type { MemorySearchResult, NewMemory, Retrieval, RetrievalFlag } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing, type RetrieveOptions, type Retriever } from '../retriever.ts';
-import type { VectorBackend } from '../vectors/vector-index.ts';
+import type { VectorBackend } from '../vectors/vector-backends.ts';
 import { HierarchicalMemory, planSearch, type TimedMemory } from './hierarchical-memory.ts';
 import { listedLinks } from './memory-links.ts';
 import type { ReadPreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';

@@ -1,5 +1,5 @@
 import { MemoryVectorIndex } from '../memory-vector-index.ts';
-import type { VectorBackend } from '../vectors/vector-index.ts';
+import type { VectorBackend } from '../vectors/vector-backends.ts';
 import { FullTextIndex } from './full-text-index.ts';
 import {
   asksForTimeline,

@@ -2,7 +2,7 @@ import type { EmbeddingService } from '../../models/embedding/embedding-service.
 import { embedMemories, UserIndexes } from '../memory-vector-index.ts';
 import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
-import type { VectorBackend } from '../vectors/vector-index.ts';
+import type { VectorBackend } from '../vectors/vector-backends.ts';
 import { documentRule, rankBySalience, type SalienceRule } from './salience-ranking.ts';
 import { type MemoryScope, salienceEntry, type SalienceEntry } from './salience-entry.ts';
 import { SalienceIndex, type SaliencePath } from './salience-index.ts';

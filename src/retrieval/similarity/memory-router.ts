@@ -9,7 +9,7 @@ import {
 } from '../memory-vector-index.ts';
 import type { MemorySearchResult, NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
-import type { VectorBackend } from '../vectors/vector-index.ts';
+import type { VectorBackend } from '../vectors/vector-backends.ts';
 
 /** Options of a router; `topK` and `threshold` are defaults for its searches. */
 export interface MemoryRouterOptions {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
-import { InProcessHotStore } from './in-process-hot-store.ts';
-import type { HotStore } from './hot-store.ts';
+import { type HotStore, InProcessHotStore } from './hot-store.ts';
 import { deriveUuid } from './cold-store.ts';
 import type { MemoryRecord } from './memory-record.ts';
 import { RedisHotStore } from './redis-hot-store.ts';

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { databaseError } from '../../store/database-error.ts';
 import { MemoryVectorIndex, type StoredMemory } from '../memory-vector-index.ts';
-import type { VectorBackend } from '../vectors/vector-index.ts';
+import type { VectorBackend } from '../vectors/vector-backends.ts';
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
 import { dimensionMismatch } from './store-error.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import { type ColdStore, deriveUuid } from './cold-store.ts';
-import { InProcessHotStore } from './in-process-hot-store.ts';
+import { InProcessHotStore } from './hot-store.ts';
 import type { MemoryRecord } from './memory-record.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';

@@ -1,12 +1,11 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { exactBackend, loadFaissCompiled, loadFaissNode, loadUsearch } from './vector-backends.ts';
-import { vectorBackendNames, type VectorBackend, type VectorBackendName } from './vector-index.ts';
+import { exactBackend, loadFaissCompiled, loadFaissNode } from './vector-backends.ts';
+import { type VectorBackend, type VectorBackendName, vectorBackendNames } from './vector-backends.ts';
 
 const loaders: Readonly<Record<VectorBackendName, () => VectorBackend>> = {
   'faiss-node': loadFaissNode,
   'faiss-compiled': loadFaissCompiled,
-  usearch: loadUsearch,
   typescript: () => exactBackend,
 };
 
@@ -17,8 +16,8 @@ export interface VectorBackendChoice {
 }
 
 /**
- * Chooses the first backend that passes a test search: faiss-node as installed, FAISS compiled at install time, usearch,
- * plain TypeScript.
+ * Chooses the first backend that passes a test search: faiss-node as installed, FAISS compiled at install time, plain
+ * TypeScript.
  * @param forced the only backend to try; default: the environment variable `DKI_BENCH_VECTOR_BACKEND`
  * @throws BenchError `bad-option` if the forced backend is unknown or does not work here
  *

@@ -1,9 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type * as usearchModule from 'usearch';
-import type { VectorBackend, VectorIndex } from './vector-index.ts';
+import { innerProduct } from '../../base/inner-product.ts';
+
+/** Exact inner-product index. Rows are numbered from 0 in the order of insertion, and cannot be removed. */
+export interface VectorIndex {
+  /** Appends rows; each has the dimension of the index. */
+  add(vectors: readonly Float32Array[]): void;
+  /** Returns at most `k` rows, those with the largest inner products, best first; equal ones in any order. */
+  search(vector: Float32Array, k: number): { readonly ids: readonly number[]; readonly scores: readonly number[] };
+}
+
+/** A vector search library. Its name and version are recorded with every run, since retrieval times depend on them. */
+export interface VectorBackend {
+  readonly name: VectorBackendName;
+  readonly version: string;
+  createIndex(dimension: number): VectorIndex;
+}
+
+/** In order of preference. */
+export const vectorBackendNames = ['faiss-node', 'faiss-compiled', 'typescript'] as const;
+export type VectorBackendName = (typeof vectorBackendNames)[number];
 
 /** Exact search in plain TypeScript, without native code. */
 export const exactBackend: VectorBackend = { name: 'typescript', version: '1', createIndex: exactIndex };
@@ -20,20 +37,6 @@ function exactIndex(): VectorIndex {
       return { ids, scores: ids.map((id) => scores[id]!) };
     },
   };
-}
-
-/** Sums with four accumulators, which the processor adds in parallel: twice as fast as one, with less rounding. */
-function innerProduct(vector: Float32Array, row: Float32Array): number {
-  const whole = vector.length - (vector.length % 4);
-  let [a, b, c, d] = [0, 0, 0, 0];
-  for (let i = 0; i < whole; i += 4) {
-    a += vector[i]! * row[i]!;
-    b += vector[i + 1]! * row[i + 1]!;
-    c += vector[i + 2]! * row[i + 2]!;
-    d += vector[i + 3]! * row[i + 3]!;
-  }
-  for (let i = whole; i < vector.length; i++) a += vector[i]! * row[i]!;
-  return a + b + (c + d);
 }
 
 /** The part of faiss-node's interface that is used here. */
@@ -82,40 +85,5 @@ function faissIndexes({ IndexFlatIP }: FaissNode): VectorBackend['createIndex'] 
         return { ids: labels, scores: distances };
       },
     };
-  };
-}
-
-/** Loads usearch, whose binary comes with its npm package. @throws Error if the binary does not load */
-export function loadUsearch(): VectorBackend {
-  const usearch = require('usearch') as typeof usearchModule;
-  // The package does not export its package.json.
-  const folder = require.resolve('usearch').split(/[\\/]javascript[\\/]/)[0]!;
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
-  return { name: 'usearch', version, createIndex: (dimension) => usearchIndex(usearch, dimension) };
-}
-
-function usearchIndex({ exactSearch, MetricKind }: typeof usearchModule, dimension: number): VectorIndex {
-  /** All rows in one array, which doubles when it is full. */
-  let values = new Float32Array(dimension * 16);
-  let size = 0;
-  return {
-    add: (vectors) => {
-      const needed = (size + vectors.length) * dimension;
-      if (needed > values.length) {
-        const grown = new Float32Array(Math.max(needed, values.length * 2));
-        grown.set(values);
-        values = grown;
-      }
-      for (const vector of vectors) values.set(vector, size++ * dimension);
-    },
-    search: (vector, k) => {
-      const count = Math.min(k, size);
-      // usearch refuses k = 0.
-      if (count === 0) return { ids: [], scores: [] };
-      // One thread, because its time is reported and the other cores belong to the language model.
-      const rows = values.subarray(0, size * dimension);
-      const { keys, distances } = exactSearch(rows, vector, dimension, count, MetricKind.IP, 1);
-      return { ids: Array.from(keys, Number), scores: Array.from(distances, (distance) => 1 - distance) };
-    },
   };
 }

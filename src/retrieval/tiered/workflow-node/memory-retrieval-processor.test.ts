@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectFailure } from '../../../../test/fixtures/bench-failure.ts';
 import { WebSocket } from 'ws';
 import { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
-import { InProcessHotStore } from '../in-process-hot-store.ts';
+import { InProcessHotStore } from '../hot-store.ts';
 import { MemoryRetrievalProcessor, type NodeContext, type NodeEvent, noEvents } from './memory-retrieval-processor.ts';
 import { NodeEventServer } from './node-event-server.ts';
 import { SqliteColdStore } from '../sqlite-cold-store.ts';
