@@ -12,19 +12,12 @@ import { systemParts } from '../../eval/run/system-parts-from-options.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { withTurnState } from '../../eval/run/observe/likelihood-scorer.ts';
 import { firstDifference, hashIds, likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
-import { retrievedMemories } from '../../eval/run/observe/write-turns.ts';
-import { promptFacts } from '../../eval/analysis/prompt-token-and-memory-counts.ts';
+import { answeredTurn } from '../../eval/run/observe/write-turns.ts';
 import { type DisplayTurn, turnForDisplay } from '../../viewer/turn-scores-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import { scores } from '../../store/records/turn-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
-import { memoriesForArm } from '../../systems/memories-for-arm.ts';
-import {
-  type BenchSystem,
-  type ChatRequest,
-  type ChatResponse,
-  nothingRetrieved,
-} from '../../systems/memory-system.ts';
+import type { BenchSystem, ChatRequest, ChatResponse } from '../../systems/memory-system.ts';
 import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { WHOLE_PROMPT } from '../../systems/prefill/cached-text-prefill.ts';
@@ -80,26 +73,19 @@ export class ChatSession implements AsyncDisposable {
     return this.#arm.traits.name;
   }
 
-  /** The memories of the user; also deletes the KV of memories that another chat of the user has removed. */
+  /** The memories of the user, as the user's other chats have left them. */
   async memories(): Promise<UserMemories> {
-    await this.#dropKvOfForgotten();
+    await this.#refresh();
     return this.#parts.memories;
   }
 
   /** Answers one turn, and stores it as messages and an entry of the audit log. @throws BenchError `context-overflow` */
   async ask(query: string, hooks: Pick<ChatRequest, 'signal' | 'onText'> = {}): Promise<ChatResponse> {
     const { userId, sessionId } = this;
-    const { memories, log } = this.#parts;
     // A turn that fails may have overwritten the previous turn's KV in the engine session.
     this.#last = undefined;
-    await memories.refresh((memoryId) => {
-      // A turn that ran meanwhile may have used it.
-      log.forget(userId, { memoryId, content: '' });
-      return this.#dropKv(memoryId);
-    });
-    const history = log.history(sessionId);
-    const given = await this.#memoriesForTurn(query, history);
-    const response = await this.#system.chat({ query, sessionId, userId, history, ...given, ...hooks });
+    const memories = await this.memories();
+    const response = await this.#system.chat({ query, sessionId, userId, ...hooks });
     const turn = { userId, arm: this.arm, number: this.#turns++, response, memories: memories.list().length };
     this.#last = { turn };
     return response;
@@ -107,7 +93,7 @@ export class ChatSession implements AsyncDisposable {
 
   /** The last turn, for the inspector. Undefined if there was none, if it failed, or if a memory that it used was deleted since. */
   async lastTurn(): Promise<DisplayTurn | undefined> {
-    await this.#dropKvOfForgotten();
+    await this.#refresh();
     const last = this.#last;
     if (last === undefined) return undefined;
     last.shown ??= chatTurnForDisplay(last.turn, await this.#nextTokens(last.turn.response));
@@ -155,23 +141,6 @@ export class ChatSession implements AsyncDisposable {
     }
   }
 
-  async #memoriesForTurn(query: string, history: NonNullable<ChatRequest['history']>) {
-    const { keeper, memories } = this.#parts;
-    const { topK, threshold } = this.#config;
-    const { traits } = this.#arm;
-    const retrieved =
-      traits.retrieves === 'retrieved'
-        ? await keeper.retrieveStored(query, { topK, threshold, userId: this.userId, history })
-        : nothingRetrieved;
-    return memoriesForArm(traits, {
-      retrieved,
-      all: memories.list(),
-      preferences: keeper.preferences(this.userId),
-      evidence: [],
-      donated: [],
-    });
-  }
-
   /** The likeliest tokens at the beginning of an answer, from the KV that the turn left in the session. */
   async #nextTokens({ trace }: ChatResponse): Promise<TurnObservation['nextTokens']> {
     const { bench, session, scoring } = this.#parts;
@@ -196,8 +165,14 @@ export class ChatSession implements AsyncDisposable {
     return entries;
   }
 
-  async #dropKvOfForgotten(): Promise<void> {
-    for (const memoryId of this.#parts.memories.forgottenElsewhere()) await this.#dropKv(memoryId);
+  /** Takes over what other chats of the user have added and forgotten. */
+  async #refresh(): Promise<void> {
+    const { memories, log } = this.#parts;
+    await memories.refresh((memoryId) => {
+      // A turn that ran meanwhile may have used it.
+      log.forget(this.userId, { memoryId, content: '' });
+      return this.#dropKv(memoryId);
+    });
   }
 
   #open(arm: Arm): BenchSystem {
@@ -273,58 +248,41 @@ function chatTurnForDisplay(
   { userId, arm, number, response, memories }: ChatTurn,
   nextTokens: TurnObservation['nextTokens'],
 ): DisplayTurn {
-  const { promptInfo, timings, tokens, trace } = response;
+  const { promptInfo, trace } = response;
   const injected = promptInfo.segments.filter(({ origin }) => origin === 'injected');
   const promptIds = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
-  return turnForDisplay(
-    {
-      state: 'answered',
-      itemId: `chat-${number + 1}`,
-      userId,
-      arm,
-      repeat: 0,
-      turn: number,
-      position: 0,
-      item: {
-        query: promptInfo.originalQuery,
-        gold: null,
-        acceptedAnswers: [],
-        relation: null,
-        answerPrefix: null,
-        category: 'chat',
-        phrasing: '',
-        userKind: '',
-        language: 'en',
-        memories,
-        evidence: 0,
-        evidencePlace: null,
-        condition: null,
-      },
-      given: { retrieved: retrievedMemories(response, []), retrieval: trace.retrieval },
-      prompt: promptInfo,
-      facts: promptFacts(promptInfo, trace.retrieved.length),
-      prefill: trace.prefill,
-      account: trace.account,
-      answer: trace.answer,
-      timings,
-      tokens,
-      observed: {
-        injectableMemories: injected.filter(({ memoryId }) => memoryId !== undefined).length,
-        injectableTokens: injected.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
-        sequenceSha256: hashIds(trace.sessionTokens),
-        sequenceTokens: trace.sessionTokens.length,
-        firstForeignToken: firstDifference(promptIds, trace.sessionTokens),
-        goldLogProbability: null,
-        goldTokens: [],
-        parity: null,
-        freeLogProbability: null,
-        agreement: null,
-        goldKl: null,
-        closed: false,
-        nextTokens,
-      },
-      scores: noScores,
-    },
-    'a chat has no right answer to compare with',
-  );
+  const itemId = `chat-${number + 1}`;
+  const item = {
+    query: promptInfo.originalQuery,
+    gold: null,
+    acceptedAnswers: [],
+    relation: null,
+    answerPrefix: null,
+    category: 'chat',
+    phrasing: '',
+    userKind: '',
+    language: 'en',
+    memories,
+    evidence: 0,
+    evidencePlace: null,
+    condition: null,
+  };
+  const observed = {
+    injectableMemories: injected.filter(({ memoryId }) => memoryId !== undefined).length,
+    injectableTokens: injected.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
+    sequenceSha256: hashIds(trace.sessionTokens),
+    sequenceTokens: trace.sessionTokens.length,
+    firstForeignToken: firstDifference(promptIds, trace.sessionTokens),
+    goldLogProbability: null,
+    goldTokens: [],
+    parity: null,
+    freeLogProbability: null,
+    agreement: null,
+    goldKl: null,
+    closed: false,
+    nextTokens,
+  };
+  const key = { itemId, userId, arm, repeat: 0, turn: number, position: 0 };
+  const turn = answeredTurn(key, item, [], { response, observed, scores: noScores });
+  return turnForDisplay(turn, 'a chat has no right answer to compare with');
 }

@@ -21,7 +21,7 @@ export class UserMemories {
   readonly #audit: AuditLogRepository;
   readonly #embedderSha256: string;
   /** Ids of the memories in the retriever of this chat. */
-  readonly #loaded = new Set<string>();
+  #loaded = new Set<string>();
 
   /** @param embedderSha256 hash of this chat's embedder; vectors of other embedders are computed again */
   constructor(database: BenchDatabase, keeper: MemoryKeeper, userId: string, embedderSha256: string) {
@@ -38,32 +38,23 @@ export class UserMemories {
     return this.#rows.getBySession(this.#sessionId).map((row) => ({ ...entryOf(row), score: 1 }));
   }
 
-  /** Ids of loaded memories that another chat of the user has since forgotten. */
-  forgottenElsewhere(): string[] {
-    const stored = this.#storedIds();
-    return [...this.#loaded].filter((memoryId) => !stored.has(memoryId));
-  }
-
   /** Applies what other chats of the user added or forgot. @param dropKv called before a forgotten memory is removed */
   async refresh(dropKv: (memoryId: string) => Promise<unknown>): Promise<void> {
-    for (const memoryId of this.forgottenElsewhere()) {
-      await dropKv(memoryId);
-      await this.#keeper.remove(this.#sessionId, memoryId, this.#userId);
-      this.#loaded.delete(memoryId);
-    }
-    if ([...this.#storedIds()].some((memoryId) => !this.#loaded.has(memoryId))) await this.load();
+    const stored = this.#storedIds();
+    const forgotten = [...this.#loaded].filter((memoryId) => !stored.has(memoryId));
+    for (const memoryId of forgotten) await dropKv(memoryId);
+    if (forgotten.length > 0 || stored.size > this.#loaded.size) await this.load();
   }
 
   /** Loads all stored memories into the retriever, with new vectors if another embedder made them. */
   async load(): Promise<void> {
     const stored = this.#rows.getBySession(this.#sessionId).map(entryOf);
-    if (stored.every(({ metadata }) => metadata['embedderSha256'] === this.#embedderSha256)) {
-      await this.#keeper.load(this.#sessionId);
-    } else {
+    if (stored.some(({ metadata }) => metadata['embedderSha256'] !== this.#embedderSha256)) {
       const entries = stored.map((entry) => ({ ...entry, metadata: this.#marked(entry.metadata) }));
       await this.#keeper.addAll(this.#sessionId, this.#userId, entries);
     }
-    for (const { memoryId } of stored) this.#loaded.add(memoryId);
+    await this.#keeper.load(this.#sessionId);
+    this.#loaded = new Set(stored.map(({ memoryId }) => memoryId));
   }
 
   /** Stores a memory and returns its id, which no memory of the user ever had. */

@@ -17,14 +17,14 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 
+interface ObservedResponse {
+  readonly response: ChatResponse;
+  readonly scores: Scores;
+  readonly observed: TurnObservation;
+}
+
 export type TurnOutcome =
-  | {
-      readonly arm: Arm;
-      readonly request: ChatRequest;
-      readonly response: ChatResponse;
-      readonly scores: Scores;
-      readonly observed: TurnObservation;
-    }
+  | (ObservedResponse & { readonly arm: Arm; readonly request: ChatRequest })
   | { readonly arm: Arm; readonly error: unknown };
 
 export interface WriterParts {
@@ -81,14 +81,23 @@ function turnRecord(key: TurnKey, record: ItemRecord, { evidence }: DatasetItem,
     const { code } = error as { readonly code?: unknown };
     return { state: 'failed', ...key, error: { code: typeof code === 'string' ? code : null, message } };
   }
-  const { response, scores, observed } = outcome;
+  return answeredTurn(key, record, evidence, outcome);
+}
+
+/** The record of an answer. @param evidence ids of the memories that answer the question */
+export function answeredTurn(
+  key: TurnKey,
+  item: ItemRecord,
+  evidence: readonly string[],
+  { response, scores, observed }: ObservedResponse,
+): AnsweredTurn {
   const { trace, promptInfo: prompt, timings, tokens } = response;
   const { retrieval, summary, prefill, account, answer } = trace;
   const given = { retrieved: retrievedMemories(response, evidence), retrieval };
   return {
     state: 'answered',
     ...key,
-    item: record,
+    item,
     given: summary === undefined ? given : { ...given, summary },
     prompt,
     facts: promptFacts(prompt, trace.retrieved.length),
@@ -135,7 +144,7 @@ function itemRecord({ kind, languageProfile }: DatasetUser, item: DatasetItem, m
 }
 
 /** The memories retrieved for a turn, best first. @param evidence ids of the memories that answer it */
-export function retrievedMemories({ memoriesUsed, trace }: ChatResponse, evidence: readonly string[]) {
+function retrievedMemories({ memoriesUsed, trace }: ChatResponse, evidence: readonly string[]) {
   const used = new Set(memoriesUsed.map(({ memoryId }) => memoryId));
   return trace.retrieved.map(({ memoryId, content, score }, rank) => ({
     memoryId,
