@@ -53,15 +53,12 @@ ruler: --lengths are tokens of the memories, by the tokenizer of --model (defaul
 and passages of task qa.`;
 
 export function declare(command: Command): void {
-  command.description('list, make, verify, fetch, convert and search data sets');
+  command.description('make, verify, fetch, convert and search data sets');
   withExamples(command, {
     'data verify mine.jsonl': 'names each invalid line, and the field',
     'data convert --from csv notes.csv --out notes.jsonl': 'a table with a row per memory or question',
     'data search "What does my sister like?" --user u02': 'memories, with scores',
   });
-  subcommand(command, 'list', 'list the data sets that bench --dataset takes, as list datasets does').action(
-    listDatasets,
-  );
   const made = subcommand(command, 'make <name>', 'generate a data set or the set of a suite from the seed');
   addConfigOptions(made, ['seed', 'model', 'engine', 'contextTokens', 'lengths', 'dataset', 'dataFile'])
     .option('--users <n>', 'number of users (default: as many as it ships with); of ruler, of each task and length')

@@ -3,14 +3,13 @@ import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts'
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { suites } from '../eval/suites/suites.ts';
-import { printable, printableJson } from '../render/escape-control-characters.ts';
 import { metricsTable, runsTable } from '../report/list-command-tables.ts';
 import { metricDeclaration } from '../store/records/run-description.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { armSummary, everyArm } from './arm-help.ts';
 import { listDatasets } from './data.ts';
 import { addConfigOptions, type JsonFlag, subcommand, withExamples } from './options.ts';
-import { printList, printResultTables } from './output.ts';
+import { listLines, printResult, printResultTables } from './output.ts';
 import { openStoredRuns } from './stored-runs.ts';
 
 const armsHelp = `
@@ -41,21 +40,16 @@ export function declare(command: Command): void {
 
 function listArms({ json }: JsonFlag): void {
   const arms = everyArm();
-  if (json !== true) {
-    printList(arms.map((arm) => [arm.traits.name, armSummary(arm)]));
-    return;
-  }
   const rows = arms.map(({ traits, requires }) => {
     const { name, summary, retrieves, injects, equivalence, control, comparison, deployable = true } = traits;
     return { name, summary, requires, retrieves, injects, equivalence, control, comparison, deployable };
   });
-  process.stdout.write(printableJson(rows));
+  printResult(json, rows, () => listLines(arms.map((arm) => [arm.traits.name, armSummary(arm)])));
 }
 
 function listSuites({ json }: JsonFlag): void {
   const rows = Object.values(suites).map(({ name, question, arms }) => ({ name, question, arms }));
-  if (json === true) process.stdout.write(printableJson(rows));
-  else printList(rows.map(({ name, question }) => [name, printable(question)]));
+  printResult(json, rows, () => listLines(rows.map(({ name, question }) => [name, question])));
 }
 
 function listMetrics({ json }: JsonFlag): void {

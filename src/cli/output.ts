@@ -38,12 +38,11 @@ export function printResultTables(json: boolean | undefined, document: unknown, 
   );
 }
 
-/** Prints names with a text each: wrapped at a terminal, else one line per name, for other programs. */
-export function printList(rows: readonly (readonly [name: string, text: string])[]): void {
+/** Names with a text each: wrapped at a terminal, else one line per name, for other programs. */
+export function listLines(rows: readonly (readonly [name: string, text: string])[]): string[] {
   const column = Math.max(...rows.map(([name]) => name.length)) + 2;
   const width = process.stdout.isTTY ? terminalPage().width : Infinity;
-  const lines = rows.flatMap(([name, text]) => hangingText(name.padEnd(column), text, width));
-  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  return rows.flatMap(([name, text]) => hangingText(name.padEnd(column), text, width));
 }
 
 /** Formats a path: relative to the working folder if it lies below it, else absolute. */

@@ -9,7 +9,8 @@ const data = (words: readonly string[], nodeOptions: readonly string[] = []) =>
   runProcess([process.execPath, ...nodeOptions, main, 'data', ...words], { cwd: folder.path });
 
 it('lists what ships, with the hash that making it gives', async () => {
-  const { code, stdout } = await data(['list', '--json']);
+  const list = (...words: readonly string[]) => runProcess([process.execPath, main, 'list', 'datasets', ...words]);
+  const { code, stdout } = await list('--json');
   expect(code).toBe(0);
   const entries = JSON.parse(stdout) as { name: string; sha256: string }[];
   const made = JSON.parse((await data(['make', 'recall-en', '--json'])).stdout) as { sha256: string; valid: boolean };
@@ -23,7 +24,7 @@ it('lists what ships, with the hash that making it gives', async () => {
     items: 200,
   });
   expect(made).toMatchObject({ sha256: entry.sha256, valid: true });
-  expect((await data(['list'])).stdout).toContain(`  ${entry.sha256.slice(0, 12)}  yes`);
+  expect((await list()).stdout).toContain(`  ${entry.sha256.slice(0, 12)}  yes`);
 });
 
 it('50 MB of CSV are converted in little memory', async () => {
