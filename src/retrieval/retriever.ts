@@ -1,4 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
+import type { HistoryMessage } from '../store/records/prompt-info.ts';
+import type { RetrievalRecord } from '../store/records/turn-record.ts';
 
 /**
  * Port of a retrieval strategy: a query in, ranked memories of one user out. Any system works with any strategy. A search for
@@ -50,33 +52,21 @@ export interface RetrieveOptions {
   /** Time of the query: in a run, the item's `askedAt`. Default: now. */
   readonly now?: Date | undefined;
   /** The conversation so far, the oldest message first. */
-  readonly history?: readonly RetrievalMessage[] | undefined;
+  readonly history?: readonly HistoryMessage[] | undefined;
   /** Ids of the memories that a retrieval outside the bench found, best first; only strategy `given` reads them. */
   readonly passages?: readonly string[] | undefined;
 }
 
-/** One message of the conversation before a query. */
-export interface RetrievalMessage {
-  readonly role: 'user' | 'assistant';
-  readonly content: string;
-}
-
 /** Result of a retrieval. */
-export interface Retrieval {
-  /** The `name` of the strategy. */
-  readonly strategy: string;
+export interface Retrieval extends RetrievalRecord {
   /** Best first, each memory once. */
   readonly memories: readonly MemorySearchResult[];
-  readonly timingsMs: RetrievalTimings;
-  /** Tokens of the memories, and the token budget, for a strategy with a budget. */
-  readonly tokensUsed?: number;
-  readonly tokenBudget?: number;
-  readonly flags: readonly RetrievalFlag[];
   /** Only for a strategy that writes a summary. */
   readonly summary?: RetrievalSummary;
-  /** Trace of the strategy for readers: hints, tiers, paths. Stored with the turn, so without texts of memories. */
-  readonly details: Readonly<Record<string, unknown>>;
 }
+
+/** Something unusual about a retrieval. */
+export type RetrievalFlag = RetrievalRecord['flags'][number];
 
 /** A summary of the retrieved memories, which a prompt can show instead of them. */
 export interface RetrievalSummary {
@@ -84,24 +74,6 @@ export interface RetrievalSummary {
   readonly text: string;
   /** The records in the text, in order; a long memory can appear as several chunks. */
   readonly records: readonly MemorySearchResult[];
-}
-
-/** Milliseconds for embedding, for searching stores and indexes, and for ranking their results. */
-export interface RetrievalTimings {
-  readonly embedding: number;
-  readonly search: number;
-  readonly ranking: number;
-}
-
-/** Something unusual about a retrieval. */
-export interface RetrievalFlag {
-  /**
-   * `failed`: no memory could be retrieved, the turn went on without any; `degraded`: a part was missing; `fallback`: a
-   * method other than the configured one was used; `cached`: an earlier result was reused.
-   */
-  readonly flag: 'failed' | 'degraded' | 'fallback' | 'cached';
-  /** One line. */
-  readonly reason: string;
 }
 
 /** A retrieved memory. */

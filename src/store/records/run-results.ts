@@ -116,15 +116,12 @@ export const qualityEstimates = z
   })
   .catchall(metric);
 
-/** Means per turn. */
-export const tokenMeans = tokenCounts;
-
 /** Means per turn, ms: TTFT, its parts, and decoding. */
 export const phaseMeans = timings.unwrap().omit({ total: true }).readonly();
 
 export const cost = object({
   turns: count,
-  tokens: tokenMeans,
+  tokens: tokenCounts,
   phasesMs: phaseMeans,
   ttftMs: estimate,
   totalMs: estimate,
@@ -193,7 +190,7 @@ export const armResults = object({
    */
   fidelity: object({ against: z.string(), sameAnswer: estimate, n: count, lost: count, won: count }).exactOptional(),
   /** Means over the cache hits; null without one. */
-  tokens: tokenMeans.nullable(),
+  tokens: tokenCounts.nullable(),
   /** The arm's own, which sum to `n`; in older runs, those of the primary arm for an arm that injects nothing. */
   turns: object(numbers('hit', 'miss', 'bypass')),
   costHit: cost.nullable(),
@@ -212,7 +209,6 @@ export const armResults = object({
 });
 
 export type QualityEstimates = Readonly<z.output<typeof qualityEstimates>>;
-export type TokenMeans = z.output<typeof tokenMeans>;
 export type PhaseMeans = z.output<typeof phaseMeans>;
 export type Cost = z.output<typeof cost>;
 export type RetrievalKind = z.output<typeof retrievalKind>;
@@ -288,7 +284,7 @@ export const conditionResults = object({
   errors: count,
   metrics: qualityEstimates.extend({ ttftMs: metric }).readonly(),
   phasesMs: phaseMeans,
-  tokens: tokenMeans,
+  tokens: tokenCounts,
   /** Means per turn. */
   memories: z.record(z.enum(['stored', 'retrieved', 'kept', 'dropped', 'tokens']), z.number()).readonly(),
   /** Turns whose prompt was cut down to the question. */

@@ -6,6 +6,7 @@ import { list, numbers, object, texts } from './zod-helpers.ts';
 
 /** A retrieval as the turn stores it, without its memories. */
 const retrievalRecord = object({
+  /** The `name` of the strategy. */
   strategy: z.string(),
   /** Milliseconds for embedding, for searching stores and indexes, and for ranking their results. */
   timingsMs: object(numbers('embedding', 'search', 'ranking')),

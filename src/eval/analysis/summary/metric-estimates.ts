@@ -1,13 +1,13 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Estimate } from '../../../store/records/estimate.ts';
-import type { Cost, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/run-results.ts';
+import type { Cost, PhaseMeans, QualityEstimates } from '../../../store/records/run-results.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/metric-selection.ts';
 import { type Turns, turnsOfArm } from '../turns-by-arm.ts';
 import { designEffect } from '../statistics/design-effect.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate-mean.ts';
 import { mean, perItem, unitTotals } from '../statistics/observations.ts';
-import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import type { AnsweredResult, TokenCounts } from '../../../store/records/turn-record.ts';
 
 /** Mean and interval of one metric over turns of one arm; null if no turn has a value. */
 export function estimateMetric(metric: MetricDefinition, turns: Turns, effects: DesignEffects): Estimate | null {
@@ -58,7 +58,7 @@ export function meanOfKnown(turns: Turns, value: (turn: AnsweredResult) => numbe
   return values.length === 0 ? null : mean(values);
 }
 
-export function tokenMeans(turns: Turns): TokenMeans {
+export function tokenMeans(turns: Turns): TokenCounts {
   const usesFirstLayers = turns.some(({ tokens }) => tokens.firstLayers !== undefined);
   return {
     prompt: meanOver(turns, ({ tokens }) => tokens.prompt),

@@ -1,11 +1,7 @@
-export interface KeywordRule {
-  readonly keywords: readonly string[];
-  readonly strategy: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
+import type { PreRetrievalConfig } from './pre-retrieval-config.ts';
 
 /** Default rules, in English and Chinese. */
-export const defaultKeywordRules: readonly KeywordRule[] = [
+export const defaultKeywordRules: PreRetrievalConfig['keyword_rules'] = [
   {
     keywords: ['remember', 'recall', 'what did', '记得', '回忆'],
     strategy: 'deep_search',
@@ -27,15 +23,12 @@ export const defaultKeywordRules: readonly KeywordRule[] = [
  * Returns the strategies of all rules with a keyword in the question, in the order of the rules, and their parameters;
  * of equal ones the earlier rule's counts. A keyword is plain text, matched in any case at the beginning of a word.
  */
-export function routeByKeyword(
-  question: string,
-  rules: readonly KeywordRule[],
-): { readonly strategies: readonly string[]; readonly params: Readonly<Record<string, unknown>> } {
+export function routeByKeyword(question: string, rules: PreRetrievalConfig['keyword_rules']) {
   const text = question.normalize('NFKC').toLowerCase();
   const matching = rules.filter(({ keywords }) => keywords.some((keyword) => containsKeyword(text, keyword)));
   return {
     strategies: [...new Set(matching.map(({ strategy }) => strategy))],
-    params: Object.fromEntries(matching.toReversed().flatMap(({ params }) => Object.entries(params))),
+    params: Object.fromEntries(matching.toReversed().flatMap(({ params }) => Object.entries<unknown>(params))),
   };
 }
 
