@@ -4,15 +4,11 @@ import { knownLanguage, type Language } from './language.ts';
 
 const wordings = z.array(z.string());
 
-function phrasingsSchema(fewestHeldOut: number) {
-  return z
-    .object({ known: wordings.min(1), practised: wordings.default([]), heldOut: wordings.min(fewestHeldOut) })
-    .transform(({ known, practised, heldOut }) => ({ known, heldOut, trained: [...known, ...practised] }));
-}
-
-const phrasings = phrasingsSchema(0);
+const phrasings = z
+  .object({ known: wordings.min(1), practised: wordings.default([]), heldOut: wordings })
+  .transform(({ known, practised, heldOut }) => ({ known, heldOut, trained: [...known, ...practised] }));
 /** At least one is held out, since these statements and questions have no generic wordings to fall back on. */
-const heldOutPhrasings = phrasingsSchema(1);
+const heldOutPhrasings = phrasings.refine(({ heldOut }) => heldOut.length > 0);
 const openRelation = z.object({
   value: z.string(),
   preference: z.boolean().optional(),

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
+import { readLargeFile } from '../base/read-remove-rename-files.ts';
 import { dataFilePaths, fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
 import { beamFiles } from '../data/convert/beam.ts';
 import { datasetSources } from '../data/dataset-source.ts';
@@ -12,7 +13,6 @@ import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
 import type { ItemTexts, FindItemTexts } from '../viewer/open-reports.ts';
 import { displayPath } from './output.ts';
 
-const CHUNK_BYTES = 2 ** 20;
 /** Digits of a hash that are shown, enough to tell files apart. */
 const SHOWN_DIGITS = 16;
 
@@ -87,18 +87,9 @@ export class WithheldTexts {
 /** SHA-256 of a file, or of the files of a folder of chats, in hex. */
 function sha256(path: string): string {
   const hash = createHash('sha256');
-  const chunk = Buffer.alloc(CHUNK_BYTES);
   const files = statSync(path).isDirectory()
     ? beamFiles(path).flatMap(({ chat, questions }) => [chat, questions])
     : [path];
-  for (const name of files) {
-    const file = openSync(name, 'r');
-    try {
-      for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk))
-        hash.update(chunk.subarray(0, read));
-    } finally {
-      closeSync(file);
-    }
-  }
+  for (const name of files) hash.update(readLargeFile(name));
   return hash.digest('hex');
 }

@@ -58,11 +58,10 @@ interface NewMessage extends Pick<typeof conversations.$inferInsert, 'sessionId'
 }
 
 export class ConversationRepository extends Repository {
-  create({ tokens, ...message }: NewMessage): string {
-    const id = randomUUID();
+  create({ tokens, ...message }: NewMessage): void {
     const row = {
       ...message,
-      id,
+      id: randomUUID(),
       promptTokens: tokens?.prompt,
       kvResidentTokens: tokens?.kvResident,
       // NaN, from an engine that does not count them, becomes NULL in SQLite.
@@ -72,7 +71,6 @@ export class ConversationRepository extends Repository {
       createdAt: Date.now(),
     };
     this.database.guard((query) => query.insert(conversations).values(row).run());
-    return id;
   }
 
   /** All messages in the sessions of a user, or of no user, in a run or in none, in the order of writing. */
@@ -104,11 +102,9 @@ export class ConversationRepository extends Repository {
 }
 
 export class AuditLogRepository extends Repository {
-  log(entry: Omit<typeof auditLogs.$inferInsert, 'id' | 'createdAt'>): string {
-    const id = randomUUID();
-    const row = { ...entry, id, createdAt: Date.now() };
+  log(entry: Omit<typeof auditLogs.$inferInsert, 'id' | 'createdAt'>): void {
+    const row = { ...entry, id: randomUUID(), createdAt: Date.now() };
     this.database.guard((query) => query.insert(auditLogs).values(row).run());
-    return id;
   }
 
   getBySession(sessionId: string) {
