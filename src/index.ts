@@ -57,8 +57,8 @@ export type { RotatedKeyCache } from './kv/rotated-key-cache.ts';
 
 export { formatHistorySummary } from './retrieval/format-history-summary.ts';
 export { MemoryRouter, type MemoryRouterOptions, RouterRetriever } from './retrieval/similarity/memory-router.ts';
-export type { MemorySearchResult, NewMemory } from './retrieval/retriever.ts';
 export type { Retrieval, RetrievalFlag, RetrievalSummary, RetrieveOptions, Retriever } from './retrieval/retriever.ts';
+export type { MemorySearchResult, NewMemory, SearchOptions } from './retrieval/retriever.ts';
 export { GivenRetriever } from './retrieval/given-retriever.ts';
 export type { RetrieverDefinition } from './retrieval/open-retriever.ts';
 export { HintedRetriever, type HintedOptions, type RetrievedRecord } from './retrieval/hinted/hinted-retriever.ts';
@@ -95,7 +95,6 @@ export type {
   ChatResponse,
   MemorySystem,
   RetrievedMemories,
-  SearchOptions,
   SystemStats,
   TurnTrace,
 } from './systems/memory-system.ts';

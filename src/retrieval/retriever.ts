@@ -57,6 +57,12 @@ export interface RetrieveOptions {
   readonly passages?: readonly string[] | undefined;
 }
 
+/**
+ * Limits of a search. Defaults: `topK` and `threshold` of the system or router; without `userId`, memories that belong to no user.
+ * `topK` 0 returns nothing; scores may be negative: a threshold of −1 accepts all.
+ */
+export type SearchOptions = Partial<Pick<RetrieveOptions, 'userId' | 'topK' | 'threshold'>>;
+
 /** Result of a retrieval. */
 export interface Retrieval extends RetrievalRecord {
   /** Best first, each memory once. */

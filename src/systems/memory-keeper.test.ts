@@ -30,12 +30,12 @@ it('a memory gets a creation time unless it has one, also when it is loaded from
   await sleep(5);
   const loaded = openKeeper(database);
   expect(await loaded.load('s')).toBe(2);
-  const [old, young] = chronological(await loaded.search('dog', everything));
+  const [old, young] = chronological((await loaded.retrieveStored('dog', everything)).memories);
   expect(old!.metadata).toMatchObject({ createdAt });
   expect(young!.metadata).toMatchObject({ value: 'Brenko' });
   const instant = Date.parse(young!.metadata['createdAt'] as string);
   expect([instant >= before, instant <= after]).toEqual([true, true]);
-  for (const found of [await keeper.search('dog', everything), keeper.all('ann')]) {
+  for (const found of [(await keeper.retrieveStored('dog', everything)).memories, keeper.all('ann')]) {
     const times = chronological(found).map(({ metadata }) => metadata['createdAt']);
     expect(times).toEqual([createdAt, young!.metadata['createdAt']]);
   }
@@ -48,7 +48,7 @@ it('uses the time of the row for a memory of an older version, which stored none
   database.query.update(memories).set({ metadata: null, createdAt: 1_000 }).run();
   const loaded = openKeeper(database);
   await loaded.load('s');
-  const [found] = await loaded.search('dog', everything);
+  const [found] = (await loaded.retrieveStored('dog', everything)).memories;
   expect(found!.metadata).toMatchObject({ createdAt: '1970-01-01T00:00:01.000Z' });
 });
 
@@ -57,7 +57,7 @@ it('orders memories of one millisecond by insertion', async () => {
   const createdAt = '2020-05-01T12:00:00.000Z';
   const contents = Array.from({ length: 12 }, (_, index) => `Fact ${index}.`);
   for (const content of contents) await keeper.add('s', content, { userId: 'ann', metadata: { createdAt } });
-  const found = await keeper.search('fact', everything);
+  const { memories: found } = await keeper.retrieveStored('fact', everything);
   expect(chronological(found).map(({ content }) => content)).toEqual(contents);
 });
 

@@ -136,11 +136,6 @@ export class MemoryKeeper {
     return { ...found, memories: found.memories.flatMap(asStored), ...(summary && { summary }), outdated };
   }
 
-  /** Like `retrieveStored`, but returns only the memories. */
-  async search(query: string, { topK, threshold, userId }: RetrieveOptions): Promise<readonly MemorySearchResult[]> {
-    return (await this.retrieveStored(query, { topK, threshold, userId })).memories;
-  }
-
   /** All memories of a user, or without one, in the database (in a run: of this run), in the order in which they were stored. */
   all(userId: string | undefined): MemorySearchResult[] {
     return this.#memories.getByUser(userId).map(({ id: memoryId, content, metadata, createdAt }) => {

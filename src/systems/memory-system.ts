@@ -1,7 +1,7 @@
 import type { Language } from '../base/language.ts';
 import type { CallOptions } from '../engine/engine-session.ts';
 import type { TokenId } from '../engine/token-id.ts';
-import type { MemorySearchResult, RetrievalSummary, RetrieveOptions } from '../retrieval/retriever.ts';
+import type { MemorySearchResult, RetrievalSummary, SearchOptions } from '../retrieval/retriever.ts';
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { AnswerRecord, RetrievalRecord, Timings, TokenCounts, TurnAccount } from '../store/records/turn-record.ts';
@@ -59,10 +59,7 @@ export interface BenchSystem extends MemorySystem, AsyncDisposable {
 /** What the prompts of later turns will contain, so that precomputed KV fits them. */
 export type PrepareOptions = CallOptions & Pick<ChatRequest, 'systemPrompt' | 'language'>;
 
-export interface MemoryText {
-  readonly memoryId: string;
-  readonly content: string;
-}
+export type MemoryText = Pick<MemorySearchResult, 'memoryId' | 'content'>;
 
 /** Owner, id and metadata of a new memory. */
 export interface AddMemoryOptions {
@@ -74,9 +71,6 @@ export interface AddMemoryOptions {
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
-
-/** Limits of a search. Defaults: `topK` and `threshold` of the system; without `userId`, memories that belong to no user. */
-export type SearchOptions = Partial<Pick<RetrieveOptions, 'userId' | 'topK' | 'threshold'>>;
 
 /** Memories that were retrieved for a turn, best first, and the time that it took. */
 export interface RetrievedMemories {

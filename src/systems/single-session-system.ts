@@ -1,7 +1,7 @@
 import { memoize } from '../base/memoize.ts';
 import type { EngineSession } from '../engine/engine-session.ts';
 import { meterDifference } from '../engine/token-meter.ts';
-import type { MemorySearchResult } from '../retrieval/retriever.ts';
+import type { MemorySearchResult, SearchOptions } from '../retrieval/retriever.ts';
 import { type Ahead, answerTurn, type OpenTurn, type SystemParts, type TurnParts } from './answer-turn.ts';
 import type {
   AddMemoryOptions,
@@ -10,7 +10,6 @@ import type {
   ChatResponse,
   MemoryText,
   PrepareOptions,
-  SearchOptions,
   SystemStats,
 } from './memory-system.ts';
 import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
@@ -104,7 +103,8 @@ export class SingleSessionSystem implements BenchSystem {
 
   async searchMemories(query: string, options: SearchOptions = {}): Promise<readonly MemorySearchResult[]> {
     this.#turns.requireOpen();
-    return this.#parts.memories.search(query, { ...this.#parts, ...options });
+    const { memories, topK, threshold } = this.#parts;
+    return (await memories.retrieveStored(query, { topK, threshold, ...options })).memories;
   }
 
   /** The model is null before the first turn. */

@@ -1,14 +1,4 @@
-import type { MemorySearchResult } from '../retrieval/retriever.ts';
-import type {
-  AddMemoryOptions,
-  BenchSystem,
-  ChatRequest,
-  ChatResponse,
-  MemoryText,
-  PrepareOptions,
-  SearchOptions,
-  SystemStats,
-} from './memory-system.ts';
+import type { BenchSystem } from './memory-system.ts';
 import { WHOLE_PROMPT } from './prefill/cached-text-prefill.ts';
 import { TurnQueue } from './turn-queue.ts';
 
@@ -30,43 +20,38 @@ export class SystemPool implements BenchSystem {
     return new SystemPool(systems);
   }
 
-  chat(request: ChatRequest): Promise<ChatResponse> {
+  readonly chat: BenchSystem['chat'] = (request) => {
     const { sessionId, signal, includeHistory = true, history } = request;
     const conversation = includeHistory && history === undefined ? sessionId : undefined;
     return this.#turns.run((system) => system.chat(request), { conversation, signal });
-  }
+  };
 
   /** Replacing a memory also deletes its KV from every system. */
-  async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
+  readonly addMemory: BenchSystem['addMemory'] = (sessionId, content, options = {}) => {
     const { memoryId, userId = '' } = options;
     if (memoryId === undefined) return this.#systems[0]!.addMemory(sessionId, content, options);
     return this.#turns.runAlone(async (systems) => {
       await forgetIn(systems, userId, memoryId);
       return systems[0]!.addMemory(sessionId, content, options);
     });
-  }
+  };
 
-  removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
-    return this.#turns.runAlone(async (systems) => {
+  readonly removeMemory: BenchSystem['removeMemory'] = (sessionId, memoryId, userId) =>
+    this.#turns.runAlone(async (systems) => {
       const owner = systems[0]!.memoryOwner(sessionId, memoryId, userId);
       if (owner === undefined) return false;
       for (const id of [memoryId, WHOLE_PROMPT]) await forgetIn(systems, owner.userId ?? '', id);
       return systems[0]!.removeMemory(sessionId, memoryId, owner.userId);
     });
-  }
 
-  memoryOwner(...memory: Parameters<BenchSystem['memoryOwner']>): ReturnType<BenchSystem['memoryOwner']> {
-    return this.#systems[0]!.memoryOwner(...memory);
-  }
+  readonly memoryOwner: BenchSystem['memoryOwner'] = (...memory) => this.#systems[0]!.memoryOwner(...memory);
 
-  forgetMemory(userId: string, memoryId: string): Promise<number> {
-    return this.#turns.runAlone((systems) => forgetIn(systems, userId, memoryId));
-  }
+  readonly forgetMemory: BenchSystem['forgetMemory'] = (userId, memoryId) =>
+    this.#turns.runAlone((systems) => forgetIn(systems, userId, memoryId));
 
   /** Computes the KV in one system; the others find it in the store. */
-  prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
-    return this.#turns.run(async (system) => system.prepare?.(userId, memories, options), { signal: options.signal });
-  }
+  readonly prepare: NonNullable<BenchSystem['prepare']> = (userId, memories, options = {}) =>
+    this.#turns.run(async (system) => system.prepare?.(userId, memories, options), { signal: options.signal });
 
   reset(): Promise<void> {
     return this.#turns.runAlone(async (systems) => {
@@ -74,19 +59,16 @@ export class SystemPool implements BenchSystem {
     });
   }
 
-  loadMemoriesFromDb(sessionId: string): Promise<number> {
-    return this.#systems[0]!.loadMemoriesFromDb(sessionId);
-  }
+  readonly loadMemoriesFromDb: BenchSystem['loadMemoriesFromDb'] = (sessionId) =>
+    this.#systems[0]!.loadMemoriesFromDb(sessionId);
 
-  searchMemories(query: string, options?: SearchOptions): Promise<readonly MemorySearchResult[]> {
-    return this.#systems[0]!.searchMemories(query, options);
-  }
+  readonly searchMemories: BenchSystem['searchMemories'] = (...search) => this.#systems[0]!.searchMemories(...search);
 
   /** The counts of the disk store cover all systems; the counts of blocks in memory cover the first system only. */
-  getStats(): SystemStats {
+  readonly getStats: BenchSystem['getStats'] = () => {
     const { waiting, running } = this.#turns;
     return { ...this.#systems[0]!.getStats(), turns: { waiting, running } };
-  }
+  };
 
   /** Rejects waiting turns, then closes every system when the running turns have ended. */
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,7 +8,7 @@ import {
   UserIndexes,
 } from '../memory-vector-index.ts';
 import type { MemorySearchResult, NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
-import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
+import { checkSearch, isEmptyQuery, retrieveNothing, type SearchOptions } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-backends.ts';
 
 /** Options of a router; `topK` and `threshold` are defaults for its searches. */
@@ -21,9 +21,6 @@ export interface MemoryRouterOptions {
   /** Receives one line when an index is made, extended or rebuilt. Default: printed with `NODE_DEBUG=dki-router`. */
   readonly log?: (line: string) => void;
 }
-
-/** Options of one search. `topK` 0 returns nothing; scores may be negative: a threshold of −1 accepts all. */
-type MemorySearchOptions = Partial<Pick<RetrieveOptions, 'userId' | 'topK' | 'threshold'>>;
 
 /**
  * Similarity search: ranks the memories of a user by the inner product of their unit vectors with the query's. Each user has
@@ -80,7 +77,7 @@ export class MemoryRouter {
    * of white space alone.
    * @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN
    */
-  async search(query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult[]> {
+  async search(query: string, options: SearchOptions = {}): Promise<MemorySearchResult[]> {
     const { topK = this.#options.topK, threshold = this.#options.threshold } = options;
     checkSearch(topK, threshold);
     if (topK === 0 || isEmptyQuery(query) || !this.#namespaces.has(options.userId)) return [];
@@ -88,7 +85,7 @@ export class MemoryRouter {
   }
 
   /** Like `search`, for a query that is already embedded as a unit vector. */
-  searchVector(vector: Float32Array, options: MemorySearchOptions = {}): MemorySearchResult[] {
+  searchVector(vector: Float32Array, options: SearchOptions = {}): MemorySearchResult[] {
     const { topK = this.#options.topK, threshold = this.#options.threshold } = options;
     checkSearch(topK, threshold);
     if (topK === 0) return [];

@@ -18,6 +18,13 @@ export const searchParams = z.looseObject({
   tier_preference: z.enum(['stm', 'mtm', 'ltm', 'persona']).optional(),
 });
 
+const keywordRule = z.strictObject({
+  keywords: z.array(z.string().min(1)).min(1),
+  strategy: label,
+  params: searchParams.default({}),
+});
+export type KeywordRule = z.output<typeof keywordRule>;
+
 const schema = z.strictObject({
   /** One action, or several to be done in order. */
   action: z
@@ -34,15 +41,7 @@ const schema = z.strictObject({
   min_length: z.int().min(0).default(1),
   max_length: z.int().min(1).default(4_000),
   route_strategy: z.enum(routeStrategies).default('keyword'),
-  keyword_rules: z
-    .array(
-      z.strictObject({
-        keywords: z.array(z.string().min(1)).min(1),
-        strategy: label,
-        params: searchParams.default({}),
-      }),
-    )
-    .default(() => structuredClone(defaultKeywordRules) as never),
+  keyword_rules: z.array(keywordRule).default(() => structuredClone(defaultKeywordRules)),
   default_strategy: label.default('semantic_search'),
 });
 

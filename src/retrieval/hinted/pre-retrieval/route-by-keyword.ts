@@ -1,7 +1,7 @@
-import type { PreRetrievalConfig } from './pre-retrieval-config.ts';
+import type { KeywordRule } from './pre-retrieval-config.ts';
 
 /** Default rules, in English and Chinese. */
-export const defaultKeywordRules: PreRetrievalConfig['keyword_rules'] = [
+export const defaultKeywordRules: KeywordRule[] = [
   {
     keywords: ['remember', 'recall', 'what did', '记得', '回忆'],
     strategy: 'deep_search',
@@ -23,7 +23,7 @@ export const defaultKeywordRules: PreRetrievalConfig['keyword_rules'] = [
  * Returns the strategies of all rules with a keyword in the question, in the order of the rules, and their parameters;
  * of equal ones the earlier rule's counts. A keyword is plain text, matched in any case at the beginning of a word.
  */
-export function routeByKeyword(question: string, rules: PreRetrievalConfig['keyword_rules']) {
+export function routeByKeyword(question: string, rules: readonly KeywordRule[]) {
   const text = question.normalize('NFKC').toLowerCase();
   const matching = rules.filter(({ keywords }) => keywords.some((keyword) => containsKeyword(text, keyword)));
   return {
