@@ -1,6 +1,6 @@
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import { parseEviction, seesQuestion } from '../../kv/eviction-rule-and-share.ts';
-import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
+import { type EvictionName, type EvictionRule, evictionRules } from '../../store/records/prefill-record.ts';
 import { join } from 'node:path';
 import { kvOperations } from '../../kv/kv-operations.ts';
 import { externalPrefill } from '../prefill/external-prefill.ts';
@@ -149,8 +149,6 @@ const external: ArmDefinition = {
     });
   },
 };
-
-const evictionRules = Object.keys(evictions) as EvictionRule[];
 
 /** Arms that inject KV, from exact ones to approximations, and their controls. */
 export const kvArms: readonly ArmDefinition[] = [

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultKeywordRules } from './route-by-keyword.ts';
-import { usesLanguageModel, readPreRetrievalConfig } from './pre-retrieval-config.ts';
+import { defaultKeywordRules, usesLanguageModel, readPreRetrievalConfig } from './pre-retrieval-config.ts';
 
 const read = (value: unknown) => readPreRetrievalConfig(value, 'pre.json');
 

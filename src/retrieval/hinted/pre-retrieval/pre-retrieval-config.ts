@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { BenchError } from '../../../base/bench-error.ts';
-import { defaultKeywordRules } from './route-by-keyword.ts';
 import { routeStrategies } from './pre-retrieval-types.ts';
 
 const action = z.enum(['none', 'embedding', 'optimize', 'multi_embed', 'decompose', 'route', 'validate']);
@@ -24,6 +23,25 @@ const keywordRule = z.strictObject({
   params: searchParams.default({}),
 });
 export type KeywordRule = z.output<typeof keywordRule>;
+
+/** Default rules, in English and Chinese. */
+export const defaultKeywordRules: KeywordRule[] = [
+  {
+    keywords: ['remember', 'recall', 'what did', '记得', '回忆'],
+    strategy: 'deep_search',
+    params: { search_depth: 3, expand_links: true },
+  },
+  {
+    keywords: ['yesterday', 'recent', 'just now', '昨天', '最近', '刚才'],
+    strategy: 'temporal_search',
+    params: { time_range: 'recent' },
+  },
+  {
+    keywords: ['personality', 'traits', 'character', '性格', '特点'],
+    strategy: 'persona_search',
+    params: { include_persona: true },
+  },
+];
 
 const schema = z.strictObject({
   /** One action, or several to be done in order. */

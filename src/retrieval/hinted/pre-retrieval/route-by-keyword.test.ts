@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { defaultKeywordRules, routeByKeyword } from './route-by-keyword.ts';
+import { defaultKeywordRules } from './pre-retrieval-config.ts';
+import { routeByKeyword } from './route-by-keyword.ts';
 
 describe('routeByKeyword, with the default rules', () => {
   test.each([

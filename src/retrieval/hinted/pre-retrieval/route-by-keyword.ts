@@ -1,24 +1,5 @@
 import type { KeywordRule } from './pre-retrieval-config.ts';
 
-/** Default rules, in English and Chinese. */
-export const defaultKeywordRules: KeywordRule[] = [
-  {
-    keywords: ['remember', 'recall', 'what did', '记得', '回忆'],
-    strategy: 'deep_search',
-    params: { search_depth: 3, expand_links: true },
-  },
-  {
-    keywords: ['yesterday', 'recent', 'just now', '昨天', '最近', '刚才'],
-    strategy: 'temporal_search',
-    params: { time_range: 'recent' },
-  },
-  {
-    keywords: ['personality', 'traits', 'character', '性格', '特点'],
-    strategy: 'persona_search',
-    params: { include_persona: true },
-  },
-];
-
 /**
  * Returns the strategies of all rules with a keyword in the question, in the order of the rules, and their parameters;
  * of equal ones the earlier rule's counts. A keyword is plain text, matched in any case at the beginning of a word.
