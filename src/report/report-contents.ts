@@ -9,14 +9,12 @@ import { judgeTable, wrongAnswersTable } from './tables/answer-grading-tables.ts
 import { comparisonsTables } from './tables/arm-comparisons-tables.ts';
 import { armResultsTable } from './tables/arm-results-table.ts';
 import { runTable } from './tables/table-parts.ts';
-import { ablationFigure, ablationTable, alphaFigure, alphaTable, placementTable } from './topics/ablation.ts';
+import { ablationTable, alphaFigure, alphaTable, placementTable } from './topics/ablation.ts';
 import { breakdownTable, byRetrievalTable, categoryFigure, categoryTable, contrastTable } from './topics/categories.ts';
 import {
   coherenceFigure,
   coherenceTable,
-  contextFigure,
   contextTable,
-  coreferenceFigure,
   coreferenceTable,
   latencyScalingTable,
   multiTurnTable,
@@ -24,14 +22,14 @@ import {
   recallScalingTable,
 } from './topics/conditions.ts';
 import { editTable } from './topics/edit.ts';
-import { lengthBreakEvenTable, lengthFigure, lengthTable } from './topics/length.ts';
+import { lengthBreakEvenTable, lengthTable } from './topics/length.ts';
 import { claimsTable, methodsByRankTable, methodsFigure, methodsTable } from './topics/methods.ts';
-import { datasetRetrievalTable, retrievalFigure, retrievalTable } from './topics/retrieval.ts';
+import { datasetRetrievalTable, retrievalFinding, retrievalTable } from './topics/retrieval.ts';
 import { reuseFigure, reuseMapTable, reuseTable } from './topics/reuse.ts';
 import {
   leakFigure,
   leakTable,
-  servingFigure,
+  servingFinding,
   servingTable,
   storageFigure,
   storageTable,
@@ -186,18 +184,12 @@ export function findTable(runs: readonly RunResults[], name: string): Table {
 
 const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {
   main: [categoryFigure, frontierFigure, breakEvenFigure],
-  context: [contextFigure],
-  ablation: [ablationFigure],
   alpha: [alphaFigure],
   latency: [breakEvenFigure],
   coherence: [coherenceFigure],
-  retrieval: [retrievalFigure],
   storage: [storageFigure],
   isolation: [leakFigure],
-  coreference: [coreferenceFigure],
   methods: [methodsFigure],
-  serving: [servingFigure],
-  length: [lengthFigure],
   reuse: [reuseFigure],
   scaling: [frontierFigure, phasesFigure, recallFigure],
 };
@@ -209,6 +201,12 @@ export function reportFigures(results: RunResults): Figure[] {
   return [...ofSuite, ...ofMethods]
     .flatMap((draw) => draw(results) ?? [])
     .map((figure) => ({ ...figure, title: titleWithProof(figure.title, results) }));
+}
+
+/** What a suite without arms found, in a sentence. */
+export function suiteFinding(results: RunResults): string | undefined {
+  const { retrieval, serving } = results.measured ?? {};
+  return retrieval === undefined ? serving && servingFinding(serving) : retrievalFinding(retrieval);
 }
 
 export type DrawnFigure = Awaited<ReturnType<typeof drawnFigures>>[number];

@@ -10,7 +10,7 @@ import { renderTerminal, tableWidth } from '../render/table-terminal.ts';
 import { coloured, emphasised, hangingText, type Terminal, wrapText } from '../render/terminal-text.ts';
 import { breakdownTable } from './topics/categories.ts';
 import { namesItsMetric } from './metric-display.ts';
-import { checksTable, reportFigures, shownTables } from './report-contents.ts';
+import { checksTable, reportFigures, shownTables, suiteFinding } from './report-contents.ts';
 import { formatNumber } from '../render/format-number.ts';
 import { headline, modelSize, verdictSentences } from './verdict-sentences.ts';
 
@@ -54,10 +54,12 @@ function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profil
 const MAX_EVIDENCE = 300;
 const MAX_ROWS = 7;
 
-/** The finding of a suite's first figure, else the first sentence on an arm; undefined where neither says something. */
+/** The finding of a suite's first figure, else of its measurements, else the first sentence on an arm. */
 function firstFinding(results: RunResults): string | undefined {
   const [figure] = results.run.suite === 'main' ? [] : reportFigures(results);
-  return figure === undefined ? headline(results)[0] : `${figure.title.replace(/^Figure \w+\. /, '')}.`;
+  return figure === undefined
+    ? (suiteFinding(results) ?? headline(results)[0])
+    : `${figure.title.replace(/^Figure \w+\. /, '')}.`;
 }
 
 /** `14 of 14 checks passed`, with the names of the undecided if they fit, and the failed ones with their evidence. */

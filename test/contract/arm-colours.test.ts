@@ -55,8 +55,8 @@ describe.each(figures)('the arms of suite $name', ({ arms }) => {
   });
 });
 
-/** Suites whose figures tell arms by a legend, and not by an axis; those with lines. */
-const withLegend = ['main', 'context', 'coherence', 'scaling', 'latency', 'serving'];
+/** Suites whose figures tell arms by a legend; those with lines. */
+const withLegend = ['main', 'coherence', 'scaling', 'latency'];
 const withLines = withLegend.filter((name) => name !== 'main');
 const armsOf = (suite: string): string[] => figures.find(({ name }) => name === suite)!.arms;
 

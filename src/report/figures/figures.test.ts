@@ -14,19 +14,17 @@ const figure = (suite: string, id: string) =>
 
 it('gives each suite its figures', () => {
   expect(Object.fromEntries(runs.map((run) => [run.run.suite, reportFigures(run).map(({ id }) => id)]))).toEqual({
-    ...{ main: ['frontier'], latency: ['break-even'], scaling: ['frontier', 'phases', 'recall'], context: ['context'] },
-    ...{ ablation: ['ablation'], retrieval: ['retrieval'] },
-    ...{ coreference: ['coreference'], methods: ['methods'] },
+    ...{ main: ['frontier'], latency: ['break-even'], scaling: ['frontier', 'phases', 'recall'], methods: ['methods'] },
+    ...{ context: [], coreference: [], ablation: [], retrieval: [] },
     ...{ coherence: ['coherence'], alpha: ['alpha'], storage: ['storage'], isolation: ['leaks'] },
   });
 });
 
 it('has none if the run lacks the data or has no quality', () => {
-  const suites = runs.map(({ run }) => run.suite).filter((suite) => !['main', 'ablation', 'scaling'].includes(suite));
+  const suites = runs.map(({ run }) => run.suite).filter((suite) => !['main', 'scaling'].includes(suite));
   expect(suites.flatMap((suite) => reportFigures(of(suite, {})))).toEqual([]);
   const unknown = runResults.arms.map((arm) => ({ ...arm, metrics: { ...arm.metrics, exactMatch: null } }));
   expect(reportFigures(of('main', { arms: unknown }))).toEqual([]);
-  expect(reportFigures(of('ablation', { comparisons: [] }))).toEqual([]);
 });
 
 it('compiles without a warning', () => {
@@ -74,12 +72,11 @@ it('leaves controls out, and marks what is not proven', () => {
   );
 });
 
-it('explains its marks in a legend or by the names of an axis, and in a line below', async () => {
+it('explains its marks in a legend and in a line below', async () => {
   for (const run of runs) {
     for (const { figure: one, svg } of await drawnFigures(run)) {
       expect([one.id, one.key.endsWith('.'), svg.includes(one.key.split(' ')[0]!)]).toEqual([one.id, true, true]);
-      const named = ['ablation', 'coreference', 'retrieval'].includes(one.id);
-      expect([one.id, svg.includes('role-legend')]).toEqual([one.id, !named]);
+      expect([one.id, svg.includes('role-legend')]).toEqual([one.id, true]);
     }
   }
 });
@@ -105,52 +102,6 @@ it('stacks phases to the time to the first token', () => {
   const rows = figure('scaling', 'phases').data.filter(({ arm, memories }) => arm === 'dki' && memories === 20);
   expect(rows.reduce((sum, { ms }) => sum + Number(ms), 0)).toBeCloseTo(rag.costAll!.phasesMs.firstToken, 9);
   expect(new Set(rows.map(({ memoryTokens }) => memoryTokens))).toEqual(new Set(['328']));
-});
-
-it('shows what each part changes against rag, in points, and says what dki is', () => {
-  const { data, title, description } = figure('ablation', 'ablation');
-  expect(data).toEqual([{ arm: 'dki', value: 0, low: 0, high: 0 }]);
-  expect(title).toBe('Figure 3. No arm changes an answer of dki with all parts on, which equals rag bit by bit');
-  expect(description).toContain('dki 0.0 [0.0, 0.0] points');
-  const other = runResults.comparisons.map((one) => ({ ...one, verdict: 'kept' as const }));
-  expect(reportFigures(of('ablation', { comparisons: other }))[0]!.title).toBe(
-    'Figure 3. Of one other arm against rag, by their 95 % intervals: 1 kept within the margin',
-  );
-});
-
-it('tells differences in nats as finely as tables do', () => {
-  const dataset = { ...runResults.run.dataset, primaryMetric: 'goldLogProb' };
-  const lost = { ...runResults.comparisons[0]!, metric: 'goldLogProb', delta: -0.035, low: -0.041, high: -0.029 };
-  const comparisons = [{ ...lost, verdict: 'undecided' as const }];
-  const results = of('ablation', { comparisons });
-  const [figure] = reportFigures({ ...results, run: { ...results.run, dataset } });
-  expect(figure!.description).toContain('dki −0.035 [−0.041, −0.029] nats');
-});
-
-it('has the times of table 14, of all layers of the model', () => {
-  const steps = { find: 1, read: 0, verify: 0, convert: 0, join: 0, import: 0, evaluate: 10 };
-  const row = {
-    tokens: 64,
-    bytes: 0,
-    evaluated: 64,
-    sameToken: true,
-    repeats: [{ steps, joules: null, diskBytes: null }],
-  };
-  const length = (['text', 'prefix'] as const).map((way) => {
-    const stored = way === 'text' ? { tier: null, type: null } : ({ tier: 'disk', type: 'f16' } as const);
-    return { ...row, ...stored, way, layers: { measured: 2, full: 8 } };
-  });
-  const [figure] = reportFigures(of('length', { measured: { length } }));
-  expect(figure!.data.map(({ ms }) => ms)).toEqual([41, 41]);
-});
-
-it('shows recall over all questions beside the time of one', () => {
-  const { data, description } = figure('retrieval', 'retrieval');
-  expect(data).toEqual([
-    { strategy: 'router', value: 50, low: 40, high: 80, ms: 0.75 },
-    { strategy: 'salience', value: 75, low: 40, high: 80, ms: 1.75 },
-  ]);
-  expect(description).toContain('salience 75.0 [40.0, 80.0] % in 1.75 ms');
 });
 
 it('says of a leak that it is one', () => {

@@ -1,4 +1,4 @@
-/** Arms that differ in one part: tables and figures 3 (ablations) and 4 (α), and table 3b (placement of blocks). */
+/** Arms that differ in one part: tables 3 (ablations), 3b (placement of blocks) and 4 (α), and figure 4. */
 import { present } from '../../base/present.ts';
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
@@ -12,18 +12,8 @@ import {
   titled,
 } from '../../render/table.ts';
 import type { ArmResults, Comparison, RunResults } from '../../store/records/run-results.ts';
-import { armEncoding, isContender, namedArmEncoding } from '../figures/arm-encoding.ts';
-import {
-  distinct,
-  estimateFields,
-  estimateText,
-  facets,
-  intervalLayer,
-  layer,
-  MEANS,
-  nameAxis,
-  quantity,
-} from '../figures/figure-parts.ts';
+import { armEncoding } from '../figures/arm-encoding.ts';
+import { distinct, estimateFields, facets, intervalLayer, layer, MEANS, quantity } from '../figures/figure-parts.ts';
 import { baselineArm, findComparison, primaryArm } from '../find-arms-and-comparisons.ts';
 import { type MetricDisplay, metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
 import {
@@ -34,7 +24,7 @@ import {
   timingNotes,
   withArmsNotRun,
 } from '../tables/table-parts.ts';
-import { capitalised, groupDifferences, listed, lossText } from '../verdict-wording.ts';
+import { groupDifferences, listed, lossText } from '../verdict-wording.ts';
 
 function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {
   return titled(title, [
@@ -128,74 +118,6 @@ export function alphaTable(results: RunResults): Table {
     ],
     notes: ['With α = 1, dki equals rag bit by bit.', 'Own answer: the answer that the arm gave, right or wrong.'],
   });
-}
-
-const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
-
-/** `Of 16 other arms against rag, …: 5 lose exact match, dki-gated most: 62.2 [52.3, 71.2] points; …; 10 undecided` */
-function ablationFinding(compared: readonly Comparison[], against: string, quality: MetricDisplay): string {
-  const others = compared.filter(({ verdict }) => verdict !== 'identical');
-  const { lower, higher, kept, none } = groupDifferences(others);
-  if (others.length === 0) return `No arm changes an answer of ${against}`;
-  const clause = (verb: string, some: readonly Comparison[]) => {
-    const [most] = some.toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta));
-    const [ending, superlative] = some.length === 1 ? ['s', ''] : ['', ' most'];
-    return (
-      most && `${some.length} ${verb}${ending} ${quality.label}, ${most.a}${superlative}: ${lossText(most, quality)}`
-    );
-  };
-  const parts = present([
-    clause('lose', lower),
-    clause('gain', higher),
-    kept.length > 0 && `${kept.length} kept within the margin`,
-    none.length > 0 && `${none.length} undecided`,
-  ]);
-  const arms = others.length === 1 ? 'one other arm' : `${others.length} other arms`;
-  return `Of ${arms} against ${against}, by their 95 % intervals: ${parts.join('; ')}`;
-}
-
-/** Figure 3: the difference in the primary metric of each ablation; undefined if quality is unknown. */
-export function ablationFigure(results: RunResults): Figure | undefined {
-  const [baseline, primary] = [baselineArm(results.arms)?.arm, primaryArm(results.arms)?.arm];
-  const quality = primaryMetric(results.run);
-  const compared = results.comparisons.filter(
-    ({ a, b, metric }) => metric === quality.name && b === baseline && isContender(results, a),
-  );
-  if (compared.length === 0) return undefined;
-  const same = compared.some(({ a, verdict }) => a === primary && verdict === 'identical');
-  const against = same ? `${primary!} with all parts on, which equals ${baseline!} bit by bit` : baseline!;
-  const data = compared.map((one) => ({ arm: one.a, ...estimateFields({ mean: one.delta, ...one }, quality.scale) }));
-  const unit = quality.differenceUnit;
-  const isShare = quality.unit === '%';
-  // A logarithmic scale shows losses of eighty points and of one point together.
-  const scale = { type: 'symlog', constant: isShare ? 1 : 0.1 };
-  const title = `${capitalised(unit)} of ${quality.label}, logarithmic`;
-  const x = quantity(title, scale, { grid: true, ...(isShare ? { values: TICKS } : {}) });
-  const arms = data.map(({ arm }) => arm);
-  const y = nameAxis('arm', arms);
-  const marks = namedArmEncoding(results, arms);
-  const words = data.map(({ arm, ...value }) => `${arm} ${estimateText(value, unit, quality.digits)}`);
-  return {
-    id: 'ablation',
-    title: `Figure 3. ${ablationFinding(compared, against, quality)}`,
-    key: 'Points are differences, lines their 95 % intervals.',
-    description: `Differences in ${quality.label} with 95 % intervals, paired by question: ${words.join('; ')}.`,
-    data,
-    spec: {
-      // Leaves space for the longest arm name.
-      width: 190,
-      height: 20 * data.length,
-      layer: [
-        {
-          data: { values: [{ none: 0 }] },
-          mark: { type: 'rule', color: 'currentColor', strokeDash: [3, 3], opacity: 0.6 },
-          encoding: { x: { ...x, field: 'none' } },
-        },
-        intervalLayer('x', x, { encoding: { y, color: marks.color }, mark: {} }),
-        { mark: { type: 'point' }, encoding: { y, x: { ...x, field: 'value' }, ...marks } },
-      ],
-    },
-  };
 }
 
 /** `Against rag, exact match is lower at α = 0 (by 89.0 [81.7, 93.6] points), 0.2 and 0.4; unchanged (bit-identical) at 1; …` */

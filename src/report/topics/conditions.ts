@@ -1,4 +1,4 @@
-/** Results by condition: tables and figures 2 (window), 6 (depth), 10 (coreference) and F3 (number of memories), tables 17 (several turns) and F2. */
+/** Results by condition: tables 2 (window), 10 (coreference), 17 (several turns) and F2, tables and figures 6 (depth) and F3 (number of memories). */
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import {
@@ -14,17 +14,8 @@ import {
   titled,
 } from '../../render/table.ts';
 import type { ArmResults, ConditionResults, MultiTurnResults, RunResults } from '../../store/records/run-results.ts';
-import { asLines, curveEncoding, isContender, namedArmEncoding } from '../figures/arm-encoding.ts';
-import {
-  distinct,
-  estimateFields,
-  estimateText,
-  facets,
-  intervalLayer,
-  MEANS,
-  nameAxis,
-  quantity,
-} from '../figures/figure-parts.ts';
+import { asLines, curveEncoding, isContender } from '../figures/arm-encoding.ts';
+import { distinct, estimateFields, facets, intervalLayer, MEANS, quantity } from '../figures/figure-parts.ts';
 import { baselineArm, joinedArm } from '../find-arms-and-comparisons.ts';
 import { findMetric, type MetricDisplay, primaryMetric } from '../metric-display.ts';
 import { runTable } from '../tables/table-parts.ts';
@@ -209,45 +200,52 @@ export function multiTurnTable(results: RunResults): Table | undefined {
   });
 }
 
-type CurvePoint = ReturnType<typeof curvePoints>[number];
-
 /** Share of the distance between two conditions over which points of the arms are spread. */
 const SPREAD = 0.66;
 
-/** Curves of all arms with intervals; undefined without points. Points are spread within a condition, so that equal arms are visible. */
-function curveFigure(
-  results: RunResults,
-  { title, unit }: MetricDisplay,
-  data: readonly CurvePoint[],
-  figure: { id: string; title: string; by: string; x: string; described?: readonly CurvePoint[] },
-): Figure | undefined {
+interface Curves {
+  readonly id: string;
+  readonly number: string;
+  /** The conditions in words, and as the title of their axis. */
+  readonly by: string;
+  readonly x: string;
+  readonly range: (first: number, last: number) => string;
+  readonly panels: readonly { readonly place: ConditionResults['place']; readonly panel: string }[];
+}
+
+/** Curves of the primary metric of all arms; undefined without points. Points are spread within a condition, so that equal arms are visible. */
+function curveFigure(results: RunResults, { id, number, by, x: heading, range, panels }: Curves): Figure | undefined {
+  const primary = primaryMetric(results.run);
+  const { title, unit } = primary;
+  const conditions = drawnConditions(results);
+  const data = panels.flatMap(({ place, panel }) => curvePoints(drawnConditions(results, place), primary, panel));
   if (data.length === 0) return undefined;
   const arms = distinct(data.map(({ arm }) => arm));
-  const panels = distinct(data.map(({ panel }) => panel));
+  const drawn = distinct(data.map(({ panel }) => panel));
   const steps = distinct(data.map(({ at }) => at));
   const { color, shape, strokeDash } = curveEncoding(results, arms);
   const scale = { domain: [-0.5, steps.length - 0.5], nice: false, zero: false };
   const labels = { values: steps.map((_, index) => index), labelExpr: `${JSON.stringify(steps)}[datum.value]` };
-  const x = { field: 'x', ...quantity(figure.x, scale, { ...labels, grid: false }) };
+  const x = { field: 'x', ...quantity(heading, scale, { ...labels, grid: false }) };
   const y = { field: 'value', ...quantity(`${title}, ${unit}`, { zero: true }, { tickCount: 5 }) };
   // A quantitative axis: an ordinal one with offsets would not connect the points.
   const offset = `(indexof(${JSON.stringify(arms)}, datum.arm) - ${(arms.length - 1) / 2}) * ${SPREAD / arms.length}`;
-  const curves = Map.groupBy(figure.described ?? data, ({ panel, arm }) => (panel === '' ? arm : `${panel}, ${arm}`));
-  const words = [...curves].map(([curve, points]) => {
+  const curves = Map.groupBy(curvePoints(conditions, primary), ({ arm }) => arm);
+  const words = [...curves].map(([arm, points]) => {
     const ends = distinct([points[0]!, points.at(-1)!]).map(({ value, at }) => `${value.toFixed(1)} ${unit} at ${at}`);
-    return `${curve}: ${ends.join(', ')}`;
+    return `${arm}: ${ends.join(', ')}`;
   });
   return {
-    id: figure.id,
-    title: figure.title,
+    id,
+    title: `Figure ${number}. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
     key: MEANS,
-    description: `${title} with 95 % intervals, by ${figure.by}. ${words.join('; ')}.`,
+    description: `${title} with 95 % intervals, by ${by}. ${words.join('; ')}.`,
     data,
     spec: {
       transform: [{ calculate: `indexof(${JSON.stringify(steps)}, datum.at) + ${offset}`, as: 'x' }],
-      ...facets('panel', panels, 1, {
+      ...facets('panel', drawn, 1, {
         width: PANEL_WIDTH,
-        height: panels.length > 2 ? 110 : 160,
+        height: drawn.length > 2 ? 110 : 160,
         encoding: { x, color },
         layer: [
           intervalLayer('y', y),
@@ -267,20 +265,19 @@ function drawnConditions(results: RunResults, place: ConditionResults['place'] =
 
 /** `from 1 to 80 memories, exact match of rag goes from 95.8 […] to 89.6 […] %, undecided, of dki-blocks falls …` */
 function curvesFinding(
-  results: RunResults,
+  { arms }: RunResults,
   conditions: readonly ConditionResults[],
   { name, scale, label, unit }: MetricDisplay,
   range: (first: number, last: number) => string,
 ): string {
   const steps = conditions.map(({ condition }) => condition);
   const [first, last] = [Math.min(...steps), Math.max(...steps)];
-  const drawn = distinct(conditions.map(({ arm }) => baseName(results, arm)));
-  const usual = [baselineArm(results.arms), joinedArm(results.arms)].flatMap((arm) => arm?.traits.base ?? []);
+  const drawn = distinct(conditions.map(({ arm }) => arm));
+  const usual = [baselineArm(arms), joinedArm(arms)].flatMap((one) => one?.arm ?? []);
   const named = usual.some((arm) => drawn.includes(arm)) ? usual : drawn.slice(0, NAMED_ARMS);
   const clauses = named.flatMap((arm) => {
     const [from, to] = [first, last].map((step) => {
-      const measured = conditions.find((one) => one.condition === step && baseName(results, one.arm) === arm);
-      const found = measured?.metrics[name];
+      const found = conditions.find((one) => one.condition === step && one.arm === arm)?.metrics[name];
       return found && { mean: found.mean * scale, low: found.low * scale, high: found.high * scale };
     });
     if (!from || !to) return [];
@@ -289,115 +286,39 @@ function curvesFinding(
   return `${range(first, last)}, ${label} ${clauses.join(', ')}`;
 }
 
-function curvePoints(
-  conditions: readonly ConditionResults[],
-  metric: MetricDisplay,
-  { panel = '', at = String as (condition: number) => string, name = (arm: string) => arm } = {},
-) {
+function curvePoints(conditions: readonly ConditionResults[], metric: MetricDisplay, panel = '') {
   return conditions.flatMap(({ arm, condition, metrics }) => {
     const quality = metric.of(metrics);
     if (quality === null) return [];
-    return [{ panel, arm: name(arm), at: at(condition), ...estimateFields(quality, metric.scale) }];
-  });
-}
-
-const budgets = [
-  ['half', 'Same budget: half of the remaining window', 'with half of the remaining window as budget'],
-  ['all', 'KV budget: all of the remaining window', 'with all of it'],
-] as const;
-
-/** Figure 2: task success by size of the memories, as a share of the window; undefined if quality is unknown. */
-export function contextFigure(results: RunResults): Figure | undefined {
-  const success = findMetric(results.run, 'taskSuccess')!;
-  const name = (arm: string) => baseName(results, arm);
-  const range = (first: number, last: number) => `from ${shareLabel(first)} to ${shareLabel(last)} of the window`;
-  const shown = budgets.flatMap(([budget, panel, words]) => {
-    const arms = results.arms.filter((one) => budgetOf(one) === budget).map(({ arm }) => arm);
-    const conditions = drawnConditions(results).filter(({ arm }) => arms.includes(arm));
-    const points = curvePoints(conditions, success, { panel, at: shareLabel, name });
-    if (points.length === 0) return [];
-    return [{ points, finding: capitalised(`${words}, ${curvesFinding(results, conditions, success, range)}`) }];
-  });
-  const data = shown.flatMap(({ points }) => points);
-  return curveFigure(results, success, data, {
-    id: 'context',
-    title: `Figure 2. ${shown.map(({ finding }) => finding).join('. ')}`,
-    by: 'share of the window',
-    x: 'Memories, share of the window',
+    return [{ panel, arm, at: String(condition), ...estimateFields(quality, metric.scale) }];
   });
 }
 
 /** Figure 6: recall by depth of the conversation; undefined if quality is unknown. */
 export function coherenceFigure(results: RunResults): Figure | undefined {
-  const primary = primaryMetric(results.run);
-  const conditions = drawnConditions(results);
-  const range = (first: number, last: number) => `from turn ${first} to turn ${last} of the conversation`;
-  return curveFigure(results, primary, curvePoints(conditions, primary), {
+  return curveFigure(results, {
     id: 'coherence',
-    title: `Figure 6. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
+    number: '6',
     by: 'turn of the conversation',
     x: 'Turn of the conversation',
+    range: (first, last) => `from turn ${first} to turn ${last} of the conversation`,
+    panels: [{ place: null, panel: '' }],
   });
 }
-
-const places = [
-  { place: null, panel: 'All evidence' },
-  { place: 'early', panel: 'Evidence in the oldest third' },
-  { place: 'middle', panel: 'Evidence in the middle third' },
-  { place: 'late', panel: 'Evidence in the newest third' },
-] as const;
 
 /** Figure F3: recall by number of memories and place of the evidence; undefined if quality is unknown. */
 export function recallFigure(results: RunResults): Figure | undefined {
-  const primary = primaryMetric(results.run);
-  const conditions = drawnConditions(results);
-  const data = places.flatMap(({ place, panel }) => curvePoints(drawnConditions(results, place), primary, { panel }));
-  const range = (first: number, last: number) => `from ${first} to ${last} memories`;
-  return curveFigure(results, primary, data, {
+  return curveFigure(results, {
     id: 'recall',
-    title: `Figure F3. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
+    number: 'F3',
     by: 'number of memories',
     x: 'Memories',
-    described: curvePoints(conditions, primary),
+    range: (first, last) => `from ${first} to ${last} memories`,
+    panels: [
+      { place: null, panel: 'All evidence' },
+      { place: 'early', panel: 'Evidence in the oldest third' },
+      { place: 'middle', panel: 'Evidence in the middle third' },
+      { place: 'late', panel: 'Evidence in the newest third' },
+    ],
   });
-}
-
-/** Panels by condition of suite `coreference`, the number of memories that an answer needs. */
-const needs: Readonly<Record<string, { readonly panel: string; readonly words: string }>> = {
-  1: { panel: 'One memory answers', words: 'questions that one memory answers' },
-  2: { panel: 'The previous memory is also needed', words: 'those that also need the previous one' },
-};
-
-/** Figure 10: the primary metric by arm, by whether the previous memory is also needed; undefined if quality is unknown. */
-export function coreferenceFigure(results: RunResults): Figure | undefined {
-  const primary = primaryMetric(results.run);
-  const { title, unit } = primary;
-  const conditions = drawnConditions(results);
-  const data = curvePoints(conditions, primary).map(({ at, ...point }) => ({
-    ...point,
-    panel: needs[at]?.panel ?? '',
-  }));
-  if (data.length === 0) return undefined;
-  const arms = distinct(data.map(({ arm }) => arm));
-  const marks = namedArmEncoding(results, arms);
-  const x = quantity(`${title}, ${unit}`, unit === '%' ? { domain: [0, 100] } : {}, { grid: true, tickCount: 5 });
-  const y = nameAxis('arm', arms);
-  const range = (first: number, last: number) => `from ${needs[first]?.words ?? ''} to ${needs[last]?.words ?? ''}`;
-  const words = data.map(({ panel, arm, ...value }) => `${panel.toLowerCase()}, ${arm} ${estimateText(value, unit)}`);
-  const panels = Object.values(needs).map(({ panel }) => panel);
-  return {
-    id: 'coreference',
-    title: `Figure 10. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
-    key: MEANS,
-    description: `${title} with 95 % intervals: ${words.join('; ')}.`,
-    data,
-    spec: facets('panel', panels, 1, {
-      width: 240,
-      height: 20 * arms.length,
-      layer: [
-        intervalLayer('x', x, { encoding: { y, color: marks.color }, mark: {} }),
-        { mark: { type: 'point' }, encoding: { y, x: { ...x, field: 'value' }, ...marks } },
-      ],
-    }),
-  };
 }

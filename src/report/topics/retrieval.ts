@@ -1,14 +1,10 @@
-/** Retrieval strategies: tables 7 and 7b, and figure 7. */
-import { present } from '../../base/present.ts';
-import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
-import { type Difference, formatNumber } from '../../render/format-number.ts';
+/** Retrieval strategies: tables 7 and 7b. */
+import { type Difference } from '../../render/format-number.ts';
 import { countColumn, intervalColumn, type ItemBlock, numberColumn, type Table, titled } from '../../render/table.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
-import { estimateFields, estimateText, intervalLayer, MEANS, nameAxis, quantity } from '../figures/figure-parts.ts';
 import { probabilityCell } from '../tables/arm-comparisons-tables.ts';
 import { runTable } from '../tables/table-parts.ts';
-import { containsZero, listed, sizeText } from '../verdict-wording.ts';
 
 type RowBlock = ItemBlock<RetrievalMeasurement>;
 type Notes = readonly (string | false)[];
@@ -45,6 +41,7 @@ function kindName({ dataset, kind }: RetrievalMeasurement, rows: readonly Retrie
   return dataset === undefined || rows.every((other) => other.dataset === dataset) ? kind : `${dataset}: ${kind}`;
 }
 
+/** Names the strategies with a higher and with a lower recall than the router; empty if none was compared. */
 function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
   const compared = rows.filter(({ againstRouter }) => againstRouter !== null);
   if (compared.length === 0) return [];
@@ -61,6 +58,11 @@ function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
     `Recall@5 above the router's, with the whole interval above zero: ${list(({ low }) => low > 0)}. ` +
       `Below the router's, with the whole interval below zero: ${list(({ high }) => high < 0)}.`,
   ];
+}
+
+/** `differenceNotes` over all generated questions. */
+export function retrievalFinding({ rows }: RetrievalMeasurements): string | undefined {
+  return differenceNotes(rows.filter(({ dataset, kind }) => dataset === undefined && kind === 'all'))[0];
 }
 
 /** A table of strategies by kind of questions. @param notes notes to put before and after those on embedders and differences */
@@ -133,78 +135,4 @@ export function datasetRetrievalTable(results: RunResults, { rows: all, datasets
       [FEWER, isGiven && 'given returns the memories that each item lists; its times are those of looking them up.'],
     ],
   });
-}
-
-/** `against router (72.2 %), recall@5 is higher with salience (by 9.2 [5.6, 12.8] points), lower with tiered (…)` */
-function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {
-  const base = rows.find(({ againstRouter }) => againstRouter === null);
-  const recall = base?.metrics.recallAt5 ?? null;
-  if (base === undefined || recall === null) return 'Recall@5 by strategy; none were compared';
-  const part = (words: string, isPart: (difference: Difference) => boolean, isSized = true) => {
-    const some = rows.flatMap(({ strategy, againstRouter: difference }) => {
-      if (difference === null || !isPart(difference)) return [];
-      return isSized ? `${strategy} (by ${sizeText(difference, 100, 1)} points)` : strategy;
-    });
-    return some.length > 0 && `${words} with ${listed(some)}`;
-  };
-  const parts = present([
-    part('higher', ({ low }) => low > 0),
-    part('lower', ({ high }) => high < 0),
-    part('not shown to differ', containsZero, false),
-  ]);
-  const against = `${base.strategy} (${formatNumber(recall.mean * 100, 1)} %)`;
-  return parts.length === 0 ? `Recall@5 with ${against}` : `Against ${against}, recall@5 is ${parts.join('; ')}`;
-}
-
-/** Figure 7: recall@5 and time per question of retrieval strategies, over all generated questions; undefined if not measured. */
-export function retrievalFigure(results: RunResults): Figure | undefined {
-  const rows = results.measured?.retrieval?.rows ?? [];
-  const shown = rows.filter(({ dataset, kind }) => dataset === undefined && kind === 'all');
-  const data = shown.flatMap(({ strategy, metrics: { recallAt5 }, timingsMs }) =>
-    recallAt5 === null ? [] : [{ strategy, ...estimateFields(recallAt5, 100), ms: timingsMs.total }],
-  );
-  if (data.length === 0) return undefined;
-  const y = nameAxis(
-    'strategy',
-    data.map(({ strategy }) => strategy),
-  );
-  const height = 26 * data.length;
-  const recall = quantity('Recall@5, %', { domain: [0, 100] }, { grid: true, tickCount: 3 });
-  const words = data.map(
-    ({ strategy, ms, ...recall }) => `${strategy} ${estimateText(recall, '%')} in ${ms.toFixed(2)} ms`,
-  );
-  return {
-    id: 'retrieval',
-    title: `Figure 7. ${retrievalFinding(shown)}`,
-    key: `${MEANS} Bars are mean times per question.`,
-    description: `Recall@5 over all questions with 95 % intervals, and mean time per question: ${words.join('; ')}.`,
-    data,
-    spec: {
-      spacing: 14,
-      hconcat: [
-        {
-          // Recall gets more width, since its intervals are short.
-          width: 0.5 * PANEL_WIDTH,
-          height,
-          encoding: { y },
-          layer: [
-            intervalLayer('x', recall, { mark: { color: 'currentColor', strokeWidth: 3, opacity: 0.45 } }),
-            {
-              mark: { type: 'point', color: 'currentColor', size: 16 },
-              encoding: { x: { ...recall, field: 'value' } },
-            },
-          ],
-        },
-        {
-          width: 0.3 * PANEL_WIDTH,
-          height,
-          mark: { type: 'bar', color: 'currentColor', opacity: 0.6, size: 10 },
-          encoding: {
-            y: { ...y, axis: { title: null, grid: true, labels: false } },
-            x: { field: 'ms', ...quantity('ms per question', {}, { grid: true, tickCount: 3 }) },
-          },
-        },
-      ],
-    },
-  };
 }

@@ -1,4 +1,4 @@
-/** Tables and figures 8 (storage), 9 (cross-user leakage) and 12 (serving under load). */
+/** Tables 8 (storage), 9 (cross-user leakage) and 12 (serving under load), and figures 8 and 9. */
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH } from '../../render/figure.ts';
 import { countText, formatNumber, groupedNumber } from '../../render/format-number.ts';
 import { countColumn, numberCell, numberColumn, type Table, textCell, titled } from '../../render/table.ts';
@@ -9,7 +9,6 @@ import type {
   ServingMeasurement,
   StorageMeasurement,
 } from '../../store/records/suite-measurements.ts';
-import { asLines, curveEncoding } from '../figures/arm-encoding.ts';
 import { categories, distinct, facets, fieldQuantity, layer, nameAxis, quantity } from '../figures/figure-parts.ts';
 import { runTable } from '../tables/table-parts.ts';
 import { listed } from '../verdict-wording.ts';
@@ -252,53 +251,12 @@ export function leakFigure(results: RunResults): Figure | undefined {
   };
 }
 
-function servingFinding(loads: readonly ServedLoad[]): string {
+/** The rates that each arm sustains; undefined for replayed traffic, which has one rate. */
+export function servingFinding({ loads, replay }: ServingMeasurement): string | undefined {
+  if (replay !== undefined) return undefined;
   const clauses = [...Map.groupBy(loads, ({ arm }) => arm)].map(([arm, ofArm]) => {
     const served = ofArm.filter(({ saturated, errors }) => !saturated && errors === 0).map(({ offered }) => offered);
     return `${arm} ${served.length === 0 ? 'none' : `${formatNumber(Math.max(...served), 2)}/s`}`;
   });
-  return `Highest tested arrival rate that each arm sustains: ${clauses.join(', ')}`;
-}
-
-/**
- * Figure 12: the median time to first token over the rate of arrival, both on logarithmic scales; undefined if not measured, or
- * only at the rate of a trace.
- */
-export function servingFigure(results: RunResults): Figure | undefined {
-  const { loads: all = [], replay } = results.measured?.serving ?? {};
-  const loads = (replay === undefined ? all : []).filter(({ ttftMs }) => ttftMs !== null);
-  if (loads.length === 0) return undefined;
-  const data = loads.map(({ arm, offered, ttftMs, saturated }) => ({
-    arm,
-    offered,
-    p50: ttftMs!.p50,
-    p95: ttftMs!.p95 ?? null,
-    saturated: saturated ? 1 : 0,
-  }));
-  const looks = curveEncoding(results, distinct(data.map(({ arm }) => arm)));
-  const words = data.map(
-    ({ arm, offered, p50, saturated }) =>
-      `${arm} at ${formatNumber(offered, 2)}/s ${formatNumber(p50, 0)} ms${saturated === 1 ? ', saturated' : ''}`,
-  );
-  const axis = { grid: true, tickCount: 5 };
-  const arrival = quantity('Arrival rate, 1/s', { type: 'log', nice: false }, { ...axis, format: '.2~r' });
-  const ttft = quantity('Time to first token, ms', { type: 'log', nice: true }, { ...axis, format: ',.2~r' });
-  const points = { color: looks.color, shape: looks.shape };
-  return {
-    id: 'serving',
-    title: `Figure 12. ${servingFinding(loads)}`,
-    key: 'Points are medians of the time from the planned arrival of a turn; hollow: the queue still grew at the end.',
-    description: `Median times from the planned arrival, by arrival rate. ${words.join('; ')}.`,
-    data,
-    spec: {
-      width: 320,
-      height: 200,
-      encoding: { x: { field: 'offered', ...arrival }, y: { field: 'p50', ...ttft } },
-      layer: [
-        { transform: asLines, mark: 'line', encoding: { color: looks.color, strokeDash: looks.strokeDash } },
-        layer('datum.saturated == 0', { type: 'point', filled: true, size: 50 }, points),
-        layer('datum.saturated == 1', { type: 'point', filled: false, size: 50 }, points),
-      ],
-    },
-  };
+  return `Highest tested arrival rate that each arm sustains: ${clauses.join(', ')}.`;
 }
