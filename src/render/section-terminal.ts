@@ -1,7 +1,8 @@
 import { cutRemark, cutText } from './cut-text.ts';
 import { printable } from './escape-control-characters.ts';
+import { textCell } from './table.ts';
+import { drawBlock } from './table-terminal.ts';
 import {
-  type BarPart,
   type Content,
   phrases,
   plainText,
@@ -18,12 +19,8 @@ import { coloured, hangingText, padText, type Terminal, textWidth, wrapText } fr
 const MAX_CHARACTERS = 2000;
 const GAP = 2;
 const MAX_LABEL = 28;
-const MIN_LABEL = 8;
-const MIN_WRAPPED = 40;
-const MAX_BAR = 40;
-const MIN_BAR = 4;
 
-const barMarks: Readonly<Record<string, string>> = { first: '▒', total: '░', harmed: '░' };
+const cellKinds = { text: 'text', number: 'number', bar: 'number', wrap: 'sentence' } as const;
 const segmentColours = { system: 'gray', memory: 'yellow', history: 'green', query: 'cyan' } as const;
 
 /** A section as lines within the width of the page, its heading first. */
@@ -66,7 +63,7 @@ function blockLines(block: SectionBlock, page: Terminal): string[] {
       return ['', ...lines.flatMap((line) => wrapText(printable(line), width))];
     }
     case 'table':
-      return tableLines(block, width);
+      return tableLines(block, page);
   }
 }
 
@@ -104,58 +101,16 @@ function segmentLines({ name, kind, injected, tokens, text }: SectionSegment, pa
   return hangingText(coloured(label, segmentColours[kind], page) + facts, shownText(text), page.width);
 }
 
-function barText(parts: readonly BarPart[], columns: number): string {
-  const [part] = parts;
-  if (part === undefined) return '';
-  const from = Math.min(columns - 1, Math.round(part.start * columns));
-  const length = Math.max(part.look === 'phase' ? 1 : 0, Math.min(columns - from, Math.round(part.share * columns)));
-  return ' '.repeat(from) + (barMarks[part.look] ?? '█').repeat(length);
-}
-
-function tableLines({ rowHeading, columns, rows }: SectionTable, width: number): string[] {
-  const texts = rows.map(({ cells }) =>
-    cells.map(({ content }, column) => (columns[column]!.kind === 'wrap' ? '' : printable(plainText(content)))),
-  );
-  const labels = rows.map(({ label }) => printable(plainText(label)));
-  const natural = columns.map(({ heading, kind }, column) => {
-    const text = Math.max(kind === 'bar' ? 0 : textWidth(heading), ...texts.map((row) => textWidth(row[column]!)));
-    return kind === 'wrap' ? 0 : GAP + (kind === 'bar' ? text + 1 + MIN_BAR : text);
-  });
-  const labelWidth = Math.min(MAX_LABEL, Math.max(textWidth(rowHeading), ...labels.map(textWidth)));
-  const sum = natural.reduce((total, one) => total + one, 0);
-  const first = Math.max(MIN_LABEL, Math.min(labelWidth, width - sum));
-  // Columns that do not fit are left out, from the right.
-  let used = first;
-  const shown = columns.flatMap((column, index) => {
-    if (column.kind === 'wrap') return [];
-    used += natural[index]!;
-    return used <= width ? [index] : [];
-  });
-  const free = Math.max(0, width - first - shown.reduce((total, index) => total + natural[index]!, 0));
-  const wrapped = columns.findIndex(({ kind }) => kind === 'wrap');
-  const isBelow = free - GAP < MIN_WRAPPED;
-  const bars = shown.filter((index) => columns[index]!.kind === 'bar').length;
-  const barWidth = Math.min(MAX_BAR, MIN_BAR + Math.floor(free / Math.max(1, bars)));
-  // In a column of bars, a number precedes each bar, and the heading takes the width of both.
-  const cellText = (column: number, text: string, bar?: readonly BarPart[]): string => {
-    const { kind } = columns[column]!;
-    const own = natural[column]! - GAP;
-    if (kind === 'number') return text.padStart(own);
-    if (kind === 'text') return padText(text, own);
-    const whole = own - MIN_BAR + barWidth;
-    if (bar === undefined) return padText(shortened(text, whole), whole);
-    return padText(`${text.padStart(own - 1 - MIN_BAR)} ${barText(bar, barWidth)}`, whole);
+/** Bars are left out: their numbers stand beside them. */
+function tableLines({ rowHeading, columns, rows }: SectionTable, page: Terminal): string[] {
+  if (rows.length === 0) return [];
+  const drawn = {
+    rowHeading,
+    rows: rows.map(({ label, cells }) => ({
+      label: shortened(printable(plainText(label)), MAX_LABEL, 'beginning'),
+      cells: Object.fromEntries(cells.map(({ content }, column) => [column, textCell(shownText(content))])),
+    })),
   };
-
-  const headings = shown.map((index) => cellText(index, columns[index]!.heading));
-  const head = [padText(shortened(rowHeading, first), first), ...headings].join(' '.repeat(GAP)).trimEnd();
-  const body = rows.flatMap((row, place) => {
-    const cells = shown.map((index) => cellText(index, texts[place]![index]!, row.cells[index]!.bar ?? []));
-    const line = [padText(shortened(labels[place]!, first, 'beginning'), first), ...cells].join(' '.repeat(GAP));
-    if (wrapped === -1) return [line.trimEnd()];
-    const long = shownText(row.cells[wrapped]!.content);
-    if (isBelow) return [line.trimEnd(), ...hangingText(' '.repeat(4), long, width)];
-    return hangingText(line + ' '.repeat(GAP), long, width);
-  });
-  return rows.length === 0 ? [] : [head, ...body];
+  const shown = columns.map(({ heading, kind }, column) => ({ key: String(column), heading, kind: cellKinds[kind] }));
+  return drawBlock(drawn, { columns: shown }, page).join('\n\n').split('\n');
 }

@@ -5,13 +5,15 @@ import { type Block, cellTexts, type Column, formatCell, type Table } from './ta
 const GAP = 2;
 const MIN_SENTENCE = 20;
 
+type TableRows = Pick<Table, 'rowHeading' | 'rows'>;
+
 /** Width of a column and the gap before it; the minimum for a sentence, which wraps. */
-function columnWidth(table: Table, { key, heading, kind }: Column): number {
+function columnWidth(table: TableRows, { key, heading, kind }: Column): number {
   if (kind === 'sentence') return GAP + MIN_SENTENCE;
   return GAP + Math.max(textWidth(heading), ...table.rows.map(({ cells }) => textWidth(formatCell(cells[key]))));
 }
 
-function splitBlock(table: Table, block: Block, labelWidth: number, page: Terminal): Block[] {
+function splitBlock(table: TableRows, block: Block, labelWidth: number, page: Terminal): Block[] {
   const blocks: Column[][] = [];
   let width = Infinity;
   for (const column of block.columns) {
@@ -26,7 +28,7 @@ function splitBlock(table: Table, block: Block, labelWidth: number, page: Termin
   return blocks.map((columns) => ({ ...block, columns }));
 }
 
-function draw(table: Table, block: Block, labelWidth: number, page: Terminal): string {
+function draw(table: TableRows, block: Block, labelWidth: number, page: Terminal): string {
   const { title, columns } = block;
   const [headings, ...rows] = cellTexts(table, block).map((texts) => texts.map(printable));
   const kinds: readonly Column['kind'][] = ['text', ...columns.map(({ kind }) => kind)];
@@ -60,7 +62,7 @@ function colourMark(text: string, page: Terminal): string {
   return text.startsWith('✗') ? coloured(text, 'red', page) : text;
 }
 
-const labelColumnWidth = ({ rowHeading, rows }: Table): number =>
+const labelColumnWidth = ({ rowHeading, rows }: TableRows): number =>
   Math.max(textWidth(rowHeading), ...rows.map(({ label }) => textWidth(label)));
 
 /** Width of the widest block in columns of the terminal, if no block is split. */
@@ -71,16 +73,19 @@ export function tableWidth(table: Table): number {
   return labelColumnWidth(table) + Math.max(0, ...widths);
 }
 
+/** Draws a block of a table within the width of the page; one that is too wide becomes several. */
+export function drawBlock(table: TableRows, block: Block, page: Terminal): string[] {
+  const labelWidth = labelColumnWidth(table);
+  return splitBlock(table, block, labelWidth, page).map((part) => draw(table, part, labelWidth, page));
+}
+
 /** Renders a table for a terminal, within the width of the page; blocks that are too wide are split. @param spacing `close`: no empty lines */
 export function renderTerminal(table: Table, page: Terminal, spacing: 'apart' | 'close' = 'apart'): string {
-  const labelWidth = labelColumnWidth(table);
   const caption = wrapText(printable(table.caption), page.width).map((line) => emphasised(line, page));
   const notes = wrapText(printable(table.notes.join(' ')), page.width).join('\n');
   return `${[
     caption.join('\n'),
-    ...table.blocks
-      .flatMap((block) => splitBlock(table, block, labelWidth, page))
-      .map((block) => draw(table, block, labelWidth, page)),
+    ...table.blocks.flatMap((block) => drawBlock(table, block, page)),
     ...(table.notes.length === 0 ? [] : [notes]),
   ].join(spacing === 'close' ? '\n' : '\n\n')}\n`;
 }

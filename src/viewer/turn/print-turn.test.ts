@@ -84,11 +84,9 @@ describe('a turn in the terminal', () => {
 
   it('says what was retrieved, kept and dropped, and by which rule', () => {
     const text = printTurn('r', rag, page);
-    expect(text).toMatch(/^m-2 +1 +0\.910 +evidence +kept\n {4}My sister moved to Turin\.$/m);
-    expect(text).toMatch(/^m-9 +3 +0\.200 +not kept\n {4}A long story/m);
+    expect(text).toMatch(/^m-2 +1 +0\.910 +evidence +kept +My sister moved to Turin\.$/m);
+    expect(text).toMatch(/^m-9 +3 +0\.200 +not kept +A long story/m);
     expect(text).toContain('- memory m-9, 170 tokens, memory-budget: higher-ranked memories filled the');
-    const wide = printTurn('r', rag, { width: 120, colour: false });
-    expect(wide).toMatch(/^m-2 +1 +0\.910 +evidence +kept +My sister moved to Turin\.$/m);
   });
 
   it('shows the cost, and what was expected where it differs', () => {
@@ -99,7 +97,7 @@ describe('a turn in the terminal', () => {
     expect(counts(wrong)[2]).toBe('14 (12 expected)');
   });
 
-  it('shows what the answer loses without each memory, the largest difference as the longest bar', () => {
+  it('shows what the answer loses without each memory', () => {
     const memories = [
       { memoryId: 'm1', logProbability: -40.5 },
       { memoryId: '用户的记忆\u001b[2J'.padEnd(90, 'x') + '-last', logProbability: -0.25 },
@@ -107,7 +105,7 @@ describe('a turn in the terminal', () => {
     const attribution = { method: 'blocks', logProbability: -0.5, memories, modelMs: 1 } as const;
     const text = printTurn('r', dki, page, { attribution });
     expect(text).toContain('Leave-one-out attribution, by KV block\nln p of the answer with all memories: −0.500');
-    expect(/^m1 .*$/m.exec(text)![0]).toMatch(/^m1 +−40\.500 +\+40\.000 +█{10,}$/);
+    expect(/^m1 .*$/m.exec(text)![0]).toMatch(/^m1 +−40\.500 +\+40\.000$/);
     expect(text).toMatch(/^….*x-last +−0\.250 +−0\.250$/m);
   });
 
@@ -132,12 +130,10 @@ describe('a turn in the terminal', () => {
 });
 
 describe('two arms', () => {
-  it('stand side by side from 120 columns, else one after the other', () => {
-    const wide = printTwoTurns('r', [{ turn: rag }, { turn: dki }], { width: 140, colour: false });
-    expect(wide).toMatch(/^verdict {3}✓ right +│ verdict {3}✗ wrong: superseded/m);
-    const narrow = printTwoTurns('r', [{ turn: rag }, { turn: dki }], page);
-    expect(narrow.indexOf('arm dki')).toBeGreaterThan(narrow.indexOf('Evidence funnel'));
-    expect(narrow.indexOf('Evidence funnel')).toBeGreaterThan(narrow.indexOf('arm rag'));
+  it('stand one after the other', () => {
+    const text = printTwoTurns('r', [{ turn: rag }, { turn: dki }], page);
+    expect(text.indexOf('arm dki')).toBeGreaterThan(text.indexOf('Evidence funnel'));
+    expect(text.indexOf('Evidence funnel')).toBeGreaterThan(text.indexOf('arm rag'));
   });
 
   it('are told apart by what differs', () => {

@@ -1,13 +1,9 @@
 import { printable } from '../../render/escape-control-characters.ts';
 import { sectionLines } from '../../render/section-terminal.ts';
-import { emphasised, padText, type Terminal, wrapText } from '../../render/terminal-text.ts';
+import { emphasised, type Terminal, wrapText } from '../../render/terminal-text.ts';
 import type { DisplayTurn } from '../turn-scores-for-display.ts';
 import { turnDifferences } from './sequence-difference.ts';
 import { failureText, type TurnContext, turnSections } from './turn-sections.ts';
-
-const COLUMN_GAP = ' │ ';
-/** On a narrower terminal, two turns are printed one after the other. */
-const SIDE_BY_SIDE_COLUMNS = 120;
 
 type PrintedTurn = TurnContext & { readonly turn: DisplayTurn };
 
@@ -16,12 +12,9 @@ export function printTurn(runName: string, turn: DisplayTurn, page: Terminal, co
   return joinBlocks(turnBlocks(runName, { ...context, turn }, page));
 }
 
-/** Renders the turns of two arms on one item, side by side if the terminal is wide enough, and their differences. */
+/** Renders the turns of two arms on one item, one after the other, and their differences. */
 export function printTwoTurns(runName: string, [a, b]: readonly [PrintedTurn, PrintedTurn], page: Terminal): string {
-  const isWide = page.width >= SIDE_BY_SIDE_COLUMNS;
-  const width = isWide ? Math.floor((page.width - COLUMN_GAP.length) / 2) : page.width;
-  const [left, right] = [turnBlocks(runName, a, { ...page, width }), turnBlocks(runName, b, { ...page, width })];
-  const both = isWide ? sideBySide(left, right, width) : [...left, ['─'.repeat(width)], ...right];
+  const both = [...turnBlocks(runName, a, page), ['─'.repeat(page.width)], ...turnBlocks(runName, b, page)];
   if (a.turn.state === 'failed' || b.turn.state === 'failed') return joinBlocks(both);
   return joinBlocks([...both, sectionLines(turnDifferences(a.turn, b.turn), page)]);
 }
@@ -36,14 +29,4 @@ function turnBlocks(runName: string, { turn, ...context }: PrintedTurn, page: Te
 
 function joinBlocks(blocks: readonly (readonly string[])[]): string {
   return `${blocks.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n')}\n`;
-}
-
-function sideBySide(left: readonly string[][], right: readonly string[][], width: number): string[][] {
-  return Array.from({ length: Math.max(left.length, right.length) }, (_, block) => {
-    const [a, b] = [left[block] ?? [], right[block] ?? []];
-    return Array.from(
-      { length: Math.max(a.length, b.length) },
-      (__, line) => padText(a[line] ?? '', width) + COLUMN_GAP + (b[line] ?? ''),
-    );
-  });
 }
