@@ -36,7 +36,7 @@ export function verdictSentences(results: RunResults): string[] {
 const points = (difference: Difference): string => formatDifference(difference, 100, 1);
 
 /** What the verdict says of the planned contrast: the reason if it was not measured; none if the data plan none. @param inFull adds its parts and its power */
-function contrastSentences({ contrast }: RunResults, inFull = true): string[] {
+export function contrastSentences({ contrast }: RunResults, inFull = true): string[] {
   if (contrast === undefined) return [];
   const { planned, before, found } = contrast;
   const name = `Planned contrast, ${contrastName(planned)}`;
@@ -192,6 +192,9 @@ function armSentence(results: RunResults, own: ArmResults | undefined): string |
   const clauses = [...keptText(results, own.arm, rag.arm), ...timesText(results, own.arm, opponents)];
   return clauses.length === 0 ? undefined : `Against ${rag.arm}, ${own.arm} ${clauses.join('; ')}.`;
 }
+
+/** Sentences as the title of a figure, which has no full stop. */
+export const sentencesTitle = (sentences: readonly string[]): string => sentences.join(' ').replace(/\.$/, '');
 
 /** The first answer of a run in two sentences: the planned contrast if there is one, then exact and joined KV. Tables say the rest. */
 export function headline(results: RunResults): string[] {

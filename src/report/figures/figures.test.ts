@@ -68,7 +68,7 @@ it('leaves controls out, and marks what is not proven', () => {
   expect(figure('main', 'frontier').data.map(({ arm }) => arm)).toEqual(['rag', 'dki']);
   const failed = of('main', { checks: [{ check: 'numerical parity', status: 'failed', evidence: '' }] });
   expect(reportFigures(failed)[0]!.title).toBe(
-    'Figure F1. Against rag, dki gives the same answers bit by bit on 320 of 320 items, in 0.41 [0.40, 0.42] of its time (faster) (NOT PROVEN: check numerical parity failed)',
+    'Figure F1. Against rag, dki gives the same answers bit by bit on 320 of 320 items; time to first token on 200 cache hits: 0.41 [0.40, 0.42] × rag (faster) (NOT PROVEN: check numerical parity failed)',
   );
 });
 
@@ -125,9 +125,7 @@ it('writes the picture, its specification and its data', async () => {
 
 it('gives every method a mark of its own, and the quality that it keeps of the text', () => {
   const { data, description } = figure('methods', 'methods');
-  const panels = ['All questions', 'Evidence retrieved first', 'Evidence retrieved later'];
-  expect([...new Set(data.map(({ panel }) => panel))]).toEqual(panels);
-  const first = data.find(({ panel, arm }) => panel === panels[0] && arm === 'dki-first:.3')!;
+  const first = data.find(({ arm }) => arm === 'dki-first:.3')!;
   expect(first).toMatchObject({ method: 'dki-first', budget: '.3', times: 1.05 });
   expect(first['kept']).toBeCloseTo(100 * (1 - 0.2 / 0.972), 10);
   expect(description).toContain('dki-first:.3 79 % at 1.05 ×');

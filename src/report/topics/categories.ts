@@ -2,7 +2,7 @@
 import { type ModelContrast, modelContrasts } from '../../eval/analysis/compare/model-contrasts.ts';
 import { contrastName } from '../../eval/analysis/summary/planned-contrast.ts';
 import { type Figure, type FigureSpec, HALF_PANEL_WIDTH } from '../../render/figure.ts';
-import { formatDifference, formatNumber } from '../../render/format-number.ts';
+import { formatNumber } from '../../render/format-number.ts';
 import {
   countColumn,
   estimateCell,
@@ -35,7 +35,7 @@ import { findMetric, type MetricDisplay, metricsNamed, taskSuccessMeaning } from
 import { probabilityCell } from '../tables/arm-comparisons-tables.ts';
 import { armTable, timingNotes } from '../tables/table-parts.ts';
 import { lackOfProof } from '../validity-caveats.ts';
-import { sizeText } from '../verdict-wording.ts';
+import { contrastSentences, sentencesTitle } from '../verdict-sentences.ts';
 
 type Field = BreakdownPart['field'];
 
@@ -254,21 +254,6 @@ function isNoise(row: ModelContrast): boolean {
   return delta > 0 && delta <= 2 * (row.results.run.logProbNoise ?? 0);
 }
 
-function contrastFinding(contrast: NonNullable<RunResults['contrast']>): string {
-  const { planned, found } = contrast;
-  const [first, second] = planned.categories;
-  if (found.state === 'absent')
-    return `The planned contrast, ${contrastName(planned)}, was not measured (${found.why})`;
-  const against = `against ${planned.reference} on ${first}`;
-  const { verdict } = found;
-  if (verdict !== 'higher' && verdict !== 'lower') {
-    const signed = formatDifference(found, 100, 1);
-    return `${planned.arm} ${against} differs by ${signed} points from that on ${second}, ${verdict}`;
-  }
-  const words = verdict === 'higher' ? 'above' : 'below';
-  return `${planned.arm} ${against} is ${sizeText(found, 100, 1)} points ${words} that on ${second}`;
-}
-
 /** The differences to text in points, by category and arm. */
 const categoryDifferences = (arms: readonly ArmResults[]) =>
   fieldValues(arms, 'category').flatMap((category) =>
@@ -312,7 +297,7 @@ export function categoryFigure(results: RunResults): Figure | undefined {
   const title = `Task success (${taskSuccessMeaning(run)}) minus that of ${baseline}, by category, exploratory`;
   return {
     id: 'categories',
-    title: `Figure F0. ${contrastFinding(contrast)}`,
+    title: `Figure F0. ${sentencesTitle(contrastSentences(results, false))}`,
     key: `${MEANS} By category all is exploratory but the planned contrast.`,
     description: `${title}, with 95 % intervals: ${words.join('; ')}.`,
     data,

@@ -230,6 +230,7 @@ function curveFigure(results: RunResults, { id, number, by, x: heading, range, p
   const y = { field: 'value', ...quantity(`${title}, ${unit}`, { zero: true }, { tickCount: 5 }) };
   // A quantitative axis: an ordinal one with offsets would not connect the points.
   const offset = `(indexof(${JSON.stringify(arms)}, datum.arm) - ${(arms.length - 1) / 2}) * ${SPREAD / arms.length}`;
+  const usual = [baselineArm(results.arms), joinedArm(results.arms)];
   const curves = Map.groupBy(curvePoints(conditions, primary), ({ arm }) => arm);
   const words = [...curves].map(([arm, points]) => {
     const ends = distinct([points[0]!, points.at(-1)!]).map(({ value, at }) => `${value.toFixed(1)} ${unit} at ${at}`);
@@ -237,7 +238,7 @@ function curveFigure(results: RunResults, { id, number, by, x: heading, range, p
   });
   return {
     id,
-    title: `Figure ${number}. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
+    title: `Figure ${number}. ${conditionsFinding(conditions, primary, range, usual)}`,
     key: MEANS,
     description: `${title} with 95 % intervals, by ${by}. ${words.join('; ')}.`,
     data,
@@ -263,17 +264,17 @@ function drawnConditions(results: RunResults, place: ConditionResults['place'] =
     .sort((a, b) => a.condition - b.condition);
 }
 
-/** `from 1 to 80 memories, exact match of rag goes from 95.8 […] to 89.6 […] %, undecided, of dki-blocks falls …` */
-function curvesFinding(
-  { arms }: RunResults,
+/** `From 1 to 80 memories, exact match of rag goes from 95.8 […] to 89.6 […] %, undecided, of dki-blocks falls …` */
+export function conditionsFinding(
   conditions: readonly ConditionResults[],
-  { name, scale, label, unit }: MetricDisplay,
+  { name, scale, label, unit }: Pick<MetricDisplay, 'name' | 'scale' | 'label' | 'unit'>,
   range: (first: number, last: number) => string,
+  usualArms: readonly (ArmResults | undefined)[],
 ): string {
   const steps = conditions.map(({ condition }) => condition);
   const [first, last] = [Math.min(...steps), Math.max(...steps)];
   const drawn = distinct(conditions.map(({ arm }) => arm));
-  const usual = [baselineArm(arms), joinedArm(arms)].flatMap((one) => one?.arm ?? []);
+  const usual = usualArms.flatMap((one) => one?.arm ?? []);
   const named = usual.some((arm) => drawn.includes(arm)) ? usual : drawn.slice(0, NAMED_ARMS);
   const clauses = named.flatMap((arm) => {
     const [from, to] = [first, last].map((step) => {
@@ -283,7 +284,7 @@ function curvesFinding(
     if (!from || !to) return [];
     return [`of ${arm} ${first === last ? `is ${formatNumber(to.mean, 1)} ${unit}` : changeFinding(from, to, unit)}`];
   });
-  return `${range(first, last)}, ${label} ${clauses.join(', ')}`;
+  return capitalised(`${range(first, last)}, ${label} ${clauses.join(', ')}`);
 }
 
 function curvePoints(conditions: readonly ConditionResults[], metric: MetricDisplay, panel = '') {

@@ -24,15 +24,7 @@ import {
   type RunResults,
 } from '../../store/records/run-results.ts';
 import { methodEncoding } from '../figures/arm-encoding.ts';
-import {
-  distinct,
-  facets,
-  fieldQuantity,
-  intervalLayer,
-  MEANS,
-  measuredScale,
-  quantity,
-} from '../figures/figure-parts.ts';
+import { distinct, fieldQuantity, intervalLayer, MEANS, measuredScale, quantity } from '../figures/figure-parts.ts';
 import { baselineArm, findComparison, primaryArm } from '../find-arms-and-comparisons.ts';
 import { type MetricDisplay, metricsNamed, primaryMetric, qualityCell } from '../metric-display.ts';
 import { probabilityCell, ratioCell } from '../tables/arm-comparisons-tables.ts';
@@ -244,35 +236,23 @@ export function claimsTable(results: RunResults): Table | undefined {
   });
 }
 
-const ALL = 'All questions';
-
 function keptFields(text: number, { delta, low, high }: Difference) {
   const share = (difference: number): number => 100 * (1 + difference / text);
   const bounded = Number.isFinite(low) && Number.isFinite(high);
   return { kept: share(delta), low: bounded ? share(low) : null, high: bounded ? share(high) : null };
 }
 
-/** Each method at each budget in each panel: quality in % of text, and TTFT relative to query-only. */
+/** Each method at each budget: quality in % of text, and TTFT relative to query-only. */
 function methodPoints(results: RunResults, { arm: text }: ArmResults, primary: MetricDisplay) {
-  const { methods = [] } = results;
-  const ranksOfText = methods.find(({ arm }) => arm === text)?.byRank ?? [];
-  const same: Difference = { delta: 0, low: 0, high: 0 };
-  const panels = [ALL, ...evidenceRanks.map((rank) => rankTitles[rank])];
-  const points = methods.flatMap(({ arm, method, budget, timesQueryOnly, byRank }) => {
-    if (timesQueryOnly === null) return [];
-    const point = (panel: string, ofText: number | undefined, difference: Difference | null | undefined) => {
-      const found = arm === text ? same : difference;
-      if (!ofText || !found) return [];
-      return { panel, method, arm, budget, times: timesQueryOnly.mean, ...keptFields(ofText, found) };
-    };
-    const own = results.arms.find((one) => one.arm === arm)!;
-    const compared = findComparison(results, arm, text, primary.name);
-    const ofRank = byRank.flatMap(({ rank, difference }) =>
-      point(rankTitles[rank], ranksOfText.find((part) => part.rank === rank)?.quality.mean, difference),
+  return (results.methods ?? []).flatMap(({ arm, method, budget, timesQueryOnly }) => {
+    const ofText = baselineMean(
+      results,
+      results.arms.find((one) => one.arm === arm)!,
     );
-    return [point(ALL, baselineMean(results, own), compared), ofRank].flat();
+    const difference = arm === text ? { delta: 0, low: 0, high: 0 } : findComparison(results, arm, text, primary.name);
+    if (timesQueryOnly === null || ofText === undefined || difference === undefined) return [];
+    return [{ method, arm, budget, times: timesQueryOnly.mean, ...keptFields(ofText, difference) }];
   });
-  return panels.flatMap((panel) => points.filter((one) => one.panel === panel));
 }
 
 const NAMED = 3;
@@ -302,31 +282,28 @@ function methodsFinding(results: RunResults, text: string, metric: MetricDisplay
 }
 
 /**
- * Figure 11: quality in % of text against time to first token, with a mark per method and a line through its budgets. Panels: all
- * questions, and by the retrieval rank of the evidence. Undefined if quality or time is unknown, or the metric is not a share.
+ * Figure 11: quality in % of text against time to first token, with a mark per method and a line through its budgets. Undefined if
+ * quality or time is unknown, or the metric is not a share.
  */
 export function methodsFigure(results: RunResults): Figure | undefined {
   const [primary, text] = [primaryMetric(results.run), baselineArm(results.arms)];
   if (results.methods === undefined || text === undefined || primary.unit !== '%') return undefined;
   const data = methodPoints(results, text, primary);
   if (data.length < 2) return undefined;
-  const panels = distinct(data.map(({ panel }) => panel));
   const { stroke, shape, fill } = methodEncoding(results, distinct(data.map(({ method }) => method)));
   const scale = { type: 'log', nice: false, padding: 12 };
   const x = fieldQuantity('times', 'Time to first token ÷ that of query-only', scale, { grid: true, tickCount: 6 });
   const shares = data.map(({ kept: value, low, high }) => ({ value, low, high }));
   const y = quantity(`${primary.title}, % of that of ${text.arm}`, measuredScale(shares, 0), { tickCount: 5 });
   const kept = { ...y, field: 'kept' };
-  const words = data
-    .filter(({ panel }) => panel === ALL)
-    .map(({ arm, kept, times }) => `${arm} ${kept.toFixed(0)} % at ${times.toFixed(2)} ×`);
+  const words = data.map(({ arm, kept, times }) => `${arm} ${kept.toFixed(0)} % at ${times.toFixed(2)} ×`);
   return {
     id: 'methods',
     title: `Figure 11. ${methodsFinding(results, text.arm, primary)}`,
     key: `${MEANS} A thin line joins the budgets of a method.`,
     description: `${primary.label} in % of text, and time to first token over cache hits relative to query-only: ${words.join('; ')}.`,
     data,
-    spec: facets('panel', panels, 1, {
+    spec: {
       width: PANEL_WIDTH,
       height: 210,
       encoding: { x, stroke },
@@ -335,6 +312,6 @@ export function methodsFigure(results: RunResults): Figure | undefined {
         { mark: { type: 'line', opacity: 0.5, strokeWidth: 1 }, encoding: { y: kept, order: { field: 'times' } } },
         { mark: { type: 'point', filled: false, size: 60, strokeWidth: 1.4 }, encoding: { y: kept, shape, fill } },
       ],
-    }),
+    },
   };
 }

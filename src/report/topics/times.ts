@@ -1,5 +1,4 @@
 /** Time to first token: table 5, and figures F1 (quality against time), 5 (cumulative over turns) and F2 (by phase). */
-import { present } from '../../base/present.ts';
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/format-number.ts';
 import {
@@ -33,11 +32,12 @@ import {
   measuredScale,
   quantity,
 } from '../figures/figure-parts.ts';
-import { baselineArm, findComparison, joinedArm, primaryArm } from '../find-arms-and-comparisons.ts';
+import { baselineArm, joinedArm, primaryArm } from '../find-arms-and-comparisons.ts';
 import { type MetricDisplay, plansContrast, primaryMetric } from '../metric-display.ts';
 import { armTable } from '../tables/table-parts.ts';
-import { breakEvenText } from '../verdict-sentences.ts';
-import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, ratioText } from '../verdict-wording.ts';
+import { breakEvenText, headline, sentencesTitle } from '../verdict-sentences.ts';
+import { NAMED_ARMS } from '../verdict-wording.ts';
+import { conditionsFinding } from './conditions.ts';
 
 const tablePhases = [
   ['retrieve', 'retrieve'],
@@ -102,26 +102,9 @@ export function latencyTable(results: RunResults): Table {
   });
 }
 
-/** Title of F1: quality and time against the baseline, of the primary arm and the joined arm, or of other arms if neither ran. */
-function frontierFinding(results: RunResults, metric: MetricDisplay, values: readonly number[]): string {
-  const { arms } = results;
-  const baseline = baselineArm(arms)?.arm;
-  if (plansContrast(results.run))
-    return `${metric.title} over all categories together, and time; figure F0 has each category`;
-  const usual = present([primaryArm(arms), joinedArm(arms)]);
-  const others = arms.filter(({ traits }) => traits.control === null && traits.comparison !== 'baseline');
-  const planned = others.filter(({ traits }) => traits.comparison === 'planned');
-  const named = [usual, planned, others].find(({ length }) => length > 0) ?? [];
-  const clauses = named.slice(0, NAMED_ARMS).flatMap((arm) => {
-    const quality = findComparison(results, arm.arm, baseline, metric.name);
-    const time = findComparison(results, arm.arm, baseline, 'ttftLogRatio');
-    if (quality === undefined) return [];
-    const inTime = time === undefined ? '' : `, in ${ratioText(time, 'of its time')}`;
-    return [`${arm.arm} ${qualityFinding(quality, metric)}${inTime}`];
-  });
-  if (clauses.length > 0) return `Against ${baseline!}, ${clauses.join('; ')}`;
-  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, metric.digits));
-  return `${metric.title} is ${least!} to ${most!} ${metric.unit} by arm; no arms were compared`;
+function frontierTitle(results: RunResults, { title }: MetricDisplay): string {
+  if (plansContrast(results.run)) return `${title} over all categories together, and time; figure F0 has each category`;
+  return sentencesTitle(headline(results)) || `${title} and time to the first token, by arm`;
 }
 
 /** Logarithmic scale and axis around the measured times. Intervals beyond it are cut: those of few turns span decades. */
@@ -155,7 +138,6 @@ export function frontierFigure(results: RunResults): Figure | undefined {
     ttftHigh: time.high,
   }));
   if (data.length < 2) return undefined;
-  const values = points.map((point) => point.quality.value);
   const arms = data.map(({ arm }) => arm);
   const { color, shape } = armEncoding(results, arms);
   const hits = primaryArm(results.arms);
@@ -172,7 +154,7 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   );
   return {
     id: 'frontier',
-    title: `Figure F1. ${frontierFinding(results, primary, values)}`,
+    title: `Figure F1. ${frontierTitle(results, primary)}`,
     key: MEANS,
     description: `${primary.title}, and time to the first token over ${hits === undefined ? 'all turns' : 'cache hits'}, with 95 % intervals: ${words.join('; ')}.`,
     data,
@@ -285,33 +267,14 @@ const phases: readonly { name: string; colour: string; ms: (means: PhaseMeans) =
   },
 ];
 
+const timeToFirstToken = { name: 'ttftMs', scale: 1, label: 'time to the first token', unit: 'ms' } as const;
+
 const findCondition = (conditions: readonly ConditionResults[], arm: string, condition: number) =>
   conditions.find((one) => one.arm === arm && one.condition === condition);
 
 /** Memory tokens under a condition, read from the first arm, since all arms have the same memories. */
 function tokensLabel(conditions: readonly ConditionResults[], condition: number): string {
   return formatNumber(conditions.find((one) => one.condition === condition)!.memories.tokens, 0);
-}
-
-/** Title of F2: how the time of the baseline, the primary arm and the joined arm grows with the memories. */
-function phasesFinding({ arms }: RunResults, conditions: readonly ConditionResults[]): string {
-  const usual = [baselineArm(arms), primaryArm(arms), joinedArm(arms)].flatMap((arm) => arm?.arm ?? []);
-  const drawn = [...new Set(conditions.map(({ arm }) => arm))];
-  const named = usual.some((arm) => drawn.includes(arm)) ? usual : drawn.slice(0, 1);
-  const steps = conditions.map(({ condition }) => condition);
-  const [first, last] = [Math.min(...steps), Math.max(...steps)];
-  const clauses = named.flatMap((arm) => {
-    const [from, to] = [first, last].map((step) => findCondition(conditions, arm, step));
-    if (from === undefined || to === undefined) return [];
-    const measured = ({ phasesMs, metrics: { ttftMs } }: ConditionResults) => ({
-      mean: phasesMs.firstToken,
-      low: ttftMs?.low ?? null,
-      high: ttftMs?.high ?? null,
-    });
-    return [`of ${arm} ${changeFinding(measured(from), measured(to), 'ms')}`];
-  });
-  const range = `from ${tokensLabel(conditions, first)} to ${tokensLabel(conditions, last)} memory tokens`;
-  return `${capitalised(range)}, time to the first token ${clauses.join(', ')}`;
 }
 
 /** Figure F2: time to first token by memory tokens, stacked by phase; undefined without conditions. */
@@ -338,17 +301,19 @@ export function phasesFigure(results: RunResults): Figure | undefined {
   if (data.length === 0) return undefined;
   const steps = distinct(conditions.map(({ condition }) => condition)).sort((a, b) => a - b);
   const [first, last] = [steps[0]!, steps.at(-1)!];
+  const range = (from: number, to: number) =>
+    `from ${tokensLabel(conditions, from)} to ${tokensLabel(conditions, to)} memory tokens`;
   const time = (arm: string, condition: number) =>
     formatNumber(findCondition(conditions, arm, condition)?.phasesMs.firstToken ?? NaN, 1);
   const colours = Object.fromEntries(used.map(({ name, colour }) => [name, colour]));
+  const usual = [baselineArm, primaryArm, joinedArm].map((find) => find(results.arms));
+  const finding = conditionsFinding(conditions, timeToFirstToken, range, usual);
   const words = arms.map((arm) => `${arm} from ${time(arm, first)} to ${time(arm, last)} ms`);
   return {
     id: 'phases',
-    title: `Figure F2. ${phasesFinding(results, conditions)}`,
+    title: `Figure F2. ${finding}`,
     key: 'Bars are means over all turns, the line the 95 % interval of the whole.',
-    description:
-      `Means over all turns, cache hits and misses, from ${tokensLabel(conditions, first)} to ` +
-      `${tokensLabel(conditions, last)} memory tokens: ${words.join('; ')}. The line is the 95 % interval of the whole.`,
+    description: `Means over all turns, cache hits and misses, ${range(first, last)}: ${words.join('; ')}. The line is the 95 % interval of the whole.`,
     data,
     spec: facets('arm', arms, 2, {
       width: HALF_PANEL_WIDTH,
