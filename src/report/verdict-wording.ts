@@ -6,10 +6,10 @@ import type { MetricDisplay } from './metric-display.ts';
 
 export const NAMED_ARMS = 2;
 
-export const containsZero = ({ low, high }: Pick<Difference, 'low' | 'high'>): boolean => !(low > 0 || high < 0);
+const containsZero = ({ low, high }: Pick<Difference, 'low' | 'high'>): boolean => !(low > 0 || high < 0);
 
 /** `14.7 [7.0, 23.4]`: the absolute value of a difference with its interval. */
-export function sizeText(difference: Difference, scale: number, digits: number): string {
+function sizeText(difference: Difference, scale: number, digits: number): string {
   const { delta, low, high } = difference;
   const size = delta < 0 ? { ...difference, delta: -delta, low: -high, high: -low } : difference;
   return formatDifference(size, scale, digits);
