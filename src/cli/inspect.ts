@@ -61,7 +61,7 @@ export function declare(command: Command): void {
   withExamples(command, {
     inspect: 'opens the viewer on this machine',
     'inspect --run demo': 'opens the page of a run',
-    'inspect --print --item u01-q01 --arm rag,dki': 'two turns of the last run, side by side in the terminal',
+    'inspect --print --item u01-q01 --arm rag,dki': 'two turns of the last run in the terminal, and how they differ',
     'inspect --export pages --run demo': 'pages that open from disk',
   });
 }
