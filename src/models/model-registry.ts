@@ -43,7 +43,7 @@ const languageModelSchema = z
     kind: z.literal('language-model'),
     ...common,
     package: pythonPackage.exactOptional(),
-    /** Packages that each contain a part of its file, in the order in which parts are joined. */
+    /** Packages that each contain a part of its file (`.bin`), in the order in which parts are joined. */
     parts: z.array(pythonPackage).min(2).readonly().exactOptional(),
     sha256,
     bytes,

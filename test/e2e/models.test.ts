@@ -20,8 +20,8 @@ beforeAll(() => {
 });
 
 const cache = folder.file('cache');
-// Neither a hub nor an index is reached.
-const nowhere = { HF_ENDPOINT: 'http://127.0.0.1:9', PIP_INDEX_URL: 'http://127.0.0.1:9' };
+// No hub is reached.
+const nowhere = { HF_ENDPOINT: 'http://127.0.0.1:9' };
 const host = programIn(folder.path, { DKI_BENCH_CACHE: cache, HF_HOME: folder.file('hf'), ...nowhere });
 const models = (...words: readonly string[]) => host.run('models', ...words);
 const rows = async (): Promise<readonly ModelRow[]> =>

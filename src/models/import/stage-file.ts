@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 // By namespace: Node 18 must load this file, so that a user is told which Node is needed.
 import * as zlib from 'node:zlib';
@@ -8,7 +8,6 @@ import { BenchError } from '../../base/bench-error.ts';
 import { diskErrorHint } from '../../base/disk-error-hint.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { hostInFileName, isProcessRunning } from '../../base/is-process-running.ts';
-import { moveFile } from '../../base/read-remove-rename-files.ts';
 import type { ImportSource, ImportFile } from './import-source.ts';
 
 const OWN_PREFIX = `${hostInFileName}-`;
@@ -34,11 +33,7 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
       throw new BenchError('disk', message, `free some space, ${ELSEWHERE}`);
     }
     const sha256 = await write(content, file, path, signal);
-    const moveTo = (place: string): void => {
-      mkdirSync(dirname(place), { recursive: true });
-      moveFile(path, place);
-    };
-    return { path, sha256, moveTo, [Symbol.dispose]: () => rmSync(path, { force: true }) };
+    return { path, sha256, [Symbol.dispose]: () => rmSync(path, { force: true }) };
   } catch (cause) {
     content.destroy();
     rmSync(path, { force: true });
