@@ -114,10 +114,10 @@ export class TurnRepository extends Repository {
     });
   }
 
-  countByUser(runId: string): Map<string, number> {
-    const { userId } = turns;
+  countByUser(runId: string, userId?: string): Map<string, number> {
+    const where = runTurns(runId, userId === undefined ? {} : { userId });
     const rows = this.database.guard((query) =>
-      query.select({ userId, turns: count() }).from(turns).where(eq(turns.runId, runId)).groupBy(userId).all(),
+      query.select({ userId: turns.userId, turns: count() }).from(turns).where(where).groupBy(turns.userId).all(),
     );
     return new Map(rows.map((row) => [row.userId, row.turns]));
   }

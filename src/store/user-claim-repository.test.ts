@@ -1,9 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
-import { newRun } from '../../test/fixtures/stored-runs.ts';
+import { newRun, turnOf } from '../../test/fixtures/stored-runs.ts';
 import type { UserShare } from './records/worker-result-bundle.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
 import { RunRepository } from './run-repository.ts';
 import { UserClaimRepository } from './user-claim-repository.ts';
+import { TurnRepository } from './turn-repository.ts';
 
 let database: BenchDatabase;
 let users: UserClaimRepository;
@@ -67,4 +68,13 @@ test('the books of each share are taken once; a failed transaction leaves them',
   const taken = () => users.takeShares().map(({ worker, share }) => `${worker} ${share.books.modelMs}`);
   expect(taken().sort()).toEqual(['one 10', 'two 20']);
   expect(taken().sort()).toEqual(['one 0', 'two 0']);
+});
+
+test('users of runs from before claims existed are finished if they have all turns', () => {
+  const turns = new TurnRepository(database);
+  for (const arm of ['rag', 'dki']) {
+    turns.put({ runId, sessionId: 's' }, turnOf({ itemId: 'q', userId: 'ann', arm, right: true }));
+  }
+  turns.put({ runId, sessionId: 's' }, turnOf({ itemId: 'p', userId: 'bob', arm: 'rag', right: true }));
+  expect([users.claim(ann, 'one'), users.claim(bob, 'one')]).toEqual(['finished', 'claimed']);
 });

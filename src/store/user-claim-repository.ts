@@ -5,6 +5,7 @@ import { noBooks, type UserShare, userShare } from './records/worker-result-bund
 import { type BenchDatabase, Repository } from './database.ts';
 import { checkStoredRecord } from './check-stored-record.ts';
 import { runUsers } from './schema.ts';
+import { TurnRepository } from './turn-repository.ts';
 
 /** In place of the worker of an unfinished user that was given back. */
 const RELEASED = '';
@@ -22,19 +23,27 @@ export class UserClaimRepository extends Repository {
   }
 
   /** Claims a user for a worker; of several that try at once, one succeeds. */
-  claim({ userId, position }: PlannedUser, worker: string): Claim {
+  claim(user: PlannedUser, worker: string): Claim {
+    const { userId, position } = user;
     return this.database.transaction((query) => {
+      const isFinished = this.isFinished(user);
       const begun = this.#find(userId);
-      if (begun !== undefined && begun.worker !== RELEASED) return begun.finishedAt === null ? 'taken' : 'finished';
-      if (begun === undefined) query.insert(runUsers).values({ runId: this.#runId, userId, position, worker }).run();
-      else query.update(runUsers).set({ worker }).where(this.#is(userId)).run();
-      return 'claimed';
+      if (begun?.worker === RELEASED) {
+        query.update(runUsers).set({ worker }).where(this.#is(userId)).run();
+        return 'claimed';
+      }
+      if (begun !== undefined) return isFinished ? 'finished' : 'taken';
+      const finishedAt = isFinished ? Date.now() : null;
+      query.insert(runUsers).values({ runId: this.#runId, userId, position, worker, finishedAt }).run();
+      return isFinished ? 'finished' : 'claimed';
     });
   }
 
-  isFinished({ userId }: Pick<PlannedUser, 'userId'>): boolean {
+  isFinished({ userId, turns }: PlannedUser): boolean {
     const begun = this.#find(userId);
-    return begun !== undefined && begun.finishedAt !== null;
+    if (begun !== undefined) return begun.finishedAt !== null;
+    // Runs from before claims existed have only their turns.
+    return (new TurnRepository(this.database).countByUser(this.#runId, userId).get(userId) ?? 0) === turns;
   }
 
   /** Call in the transaction that writes the user's rows. @throws BenchError `database` if another worker has the user now */
@@ -92,19 +101,19 @@ export class UserClaimRepository extends Repository {
     });
   }
 
-  /** Places in the plan of the users that were begun. */
+  /** Places in the plan of the users that were begun; empty for runs from before claims existed. */
   places(): ReadonlyMap<string, number> {
     return new Map(this.#rows().map(({ userId, position }) => [userId, position]));
   }
 
-  /** Users that were begun but not finished; null before the first claim. */
+  /** Users that were begun but not finished; null for runs from before claims existed. */
   unfinished(): ReadonlySet<string> | null {
     const rows = this.#rows();
     if (rows.length === 0) return null;
     return new Set(rows.filter(({ finishedAt }) => finishedAt === null).map(({ userId }) => userId));
   }
 
-  /** The finished users, and the worker of each, in a merged run the part. */
+  /** The finished users, and the worker of each, in a merged run the part; empty for runs from before claims existed. */
   finished(): ReadonlyMap<string, string> {
     const finished = this.#rows().filter(({ finishedAt }) => finishedAt !== null);
     return new Map(finished.map(({ userId, worker }) => [userId, worker]));
