@@ -45,7 +45,7 @@ await runScript(async () => {
     for (;;) {
       const claim = await timed('claim', () => claims.claim(run, worker, { reaps: true, signal }));
       if (claim === undefined) return;
-      await timed('store', () => claims.store(claim, planId, { content, turns: 1 }, signal));
+      await timed('store', () => claims.store(claim, { worker, planId }, { content, turns: 1 }, signal));
     }
   };
   const start = performance.now();

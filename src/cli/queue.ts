@@ -138,7 +138,7 @@ async function showStatus(flags: Flags): Promise<void> {
       const { cpu, cores, platform, threads } = environment;
       return { ...worker, cpu, cores, platform, threads };
     });
-    const progress = await reader.progress(run, await writer.countOpen(run.id));
+    const progress = await reader.progress(run, await writer.count(run.id));
     return { progress, workers, failures: await reader.failures(run, SHOWN_FAILURES) };
   });
   const runs = await Promise.all(statuses);

@@ -124,8 +124,8 @@ it.each(['SIGINT', 'SIGTERM'] as const)('%s gives the user back at once', async 
   const { position } = await heldBy(ended);
   ended.child.kill(signal);
   expect(await ended.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') as string });
-  const held = await runs.server.rows(`SELECT FROM dki_bench_queue.claims WHERE position = ${position}`);
-  expect([held, await reasonsOf(name)]).toEqual([[], []]);
+  const held = `SELECT FROM dki_bench_jobs.job WHERE state = 'active' AND data = '{"position": ${position}}'`;
+  expect([await runs.server.rows(held), await reasonsOf(name)]).toEqual([[], []]);
   expect(await runs.worker(name).ended).toMatchObject({ code: 0 });
   await runs.expectWhole(name);
 });

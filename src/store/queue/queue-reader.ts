@@ -3,9 +3,9 @@ import { BenchError, didYouMean } from '../../base/bench-error.ts';
 import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/run-record.ts';
 import { requireSchemaVersion } from '../records/schema-version.ts';
 import { checkStoredRecord } from '../check-stored-record.ts';
+import { LEASE_S } from './job-queue.ts';
 import type { QueueConnection } from './queue-connection.ts';
 import { SCHEMA } from './queue-schema.ts';
-import { LEASE_S } from './queue-writer.ts';
 
 export interface PlannedRun {
   readonly id: string;
@@ -65,13 +65,12 @@ export class QueueReader {
     return runs.map(({ name }) => name);
   }
 
-  /** @param open number of units that wait or are being worked on */
-  async progress({ id, plan }: PlannedRun, open: number) {
+  /** @param counts of the jobs: `open` wait or are being worked on */
+  async progress({ id, plan }: PlannedRun, { open, underWay }: Readonly<Record<'open' | 'underWay', number>>) {
     const [row] = await this.#connection.rows<
-      Record<'units' | 'stored' | 'probed' | 'turns' | 'underWay' | 'bytes', number> & { at: Date }
+      Record<'units' | 'stored' | 'probed' | 'turns' | 'bytes', number> & { at: Date }
     >(
       `SELECT r.units, r.planned_at AS at,
-        (SELECT count(*)::int FROM ${SCHEMA}.claims WHERE run_id = r.id) AS "underWay",
         count(b.position)::int AS stored, count(b.position) FILTER (WHERE b.position < 0)::int AS probed,
         coalesce(sum(b.turns), 0)::int AS turns,
         coalesce(sum(length(b.content)), 0)::float8 AS bytes
@@ -82,6 +81,7 @@ export class QueueReader {
     const users = plan.plan.users.length;
     return {
       ...counts,
+      underWay,
       name: plan.name,
       plannedAt: at,
       users,

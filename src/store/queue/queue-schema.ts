@@ -15,10 +15,8 @@ const STATEMENTS = [
     id uuid PRIMARY KEY, run_id uuid NOT NULL REFERENCES ${SCHEMA}.runs ON DELETE CASCADE,
     host text NOT NULL, pid integer NOT NULL, record text NOT NULL,
     began_at timestamptz NOT NULL DEFAULT now(), seen_at timestamptz NOT NULL DEFAULT now(), ended text)`,
-  `CREATE TABLE IF NOT EXISTS ${SCHEMA}.claims (
-    run_id uuid NOT NULL REFERENCES ${SCHEMA}.runs ON DELETE CASCADE, position integer NOT NULL,
-    worker uuid NOT NULL REFERENCES ${SCHEMA}.workers ON DELETE CASCADE, job uuid NOT NULL,
-    claimed_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (run_id, position))`,
+  // The last job of pg-boss that a worker has claimed; tables of 0.2.0 lack it.
+  `ALTER TABLE ${SCHEMA}.workers ADD COLUMN IF NOT EXISTS job uuid`,
   `CREATE TABLE IF NOT EXISTS ${SCHEMA}.bundles (
     run_id uuid NOT NULL REFERENCES ${SCHEMA}.runs ON DELETE CASCADE, position integer NOT NULL,
     worker uuid NOT NULL REFERENCES ${SCHEMA}.workers, attempt integer NOT NULL, turns integer NOT NULL,

@@ -16,18 +16,25 @@ test('only the worker that holds a unit stores its results, and only for the pla
   const [slow, other] = [await queue.enter(run, {} as QueueWorker), await queue.enter(run, {} as QueueWorker)];
   const { signal } = new AbortController();
   const lost = await queue.claim(run, slow, { reaps: false, signal });
-  expect(lost).toMatchObject({ position: 7, worker: slow });
+  expect(lost).toMatchObject({ position: 7 });
+  expect(await queue.beat(slow, lost)).toBe(true);
 
-  await connection.rows(`UPDATE dki_bench_queue.workers SET seen_at = now() - interval '1 hour' WHERE id = $1`, [slow]);
+  await connection.rows(`UPDATE dki_bench_jobs.job SET heartbeat_on = now() - interval '1 hour'`, []);
   await queue.claim(run, other, { reaps: true, signal });
+  expect(await connection.rows('SELECT worker, position, reason FROM dki_bench_queue.failures', [])).toEqual([
+    { worker: slow, position: 7, reason: 'its worker was silent for 30 s' },
+  ]);
   await connection.rows('UPDATE dki_bench_jobs.job SET start_after = now()', []);
   const held = await queue.claim(run, other, { reaps: false, signal });
-  expect(held).toMatchObject({ position: 7, worker: other });
+  expect(held).toMatchObject({ position: 7, id: lost!.id });
+  expect([await queue.beat(slow, lost), await queue.beat(other, held)]).toEqual([false, true]);
 
   const bundle = { content: Buffer.from('results'), turns: 1 };
-  expect(await queue.store(lost!, 'plan-1', bundle, signal)).toBe('stale');
-  await expect(queue.store(held!, 'plan-2', bundle, signal)).rejects.toThrow('results of another plan are refused');
+  expect(await queue.store(lost!, { worker: slow, planId: 'plan-1' }, bundle, signal)).toBe('stale');
+  await expect(queue.store(held!, { worker: other, planId: 'plan-2' }, bundle, signal)).rejects.toThrow(
+    'results of another plan are refused',
+  );
   expect(await connection.rows('SELECT worker FROM dki_bench_queue.bundles', [])).toEqual([]);
-  expect(await queue.store(held!, 'plan-1', bundle, signal)).toBe('stored');
+  expect(await queue.store(held!, { worker: other, planId: 'plan-1' }, bundle, signal)).toBe('stored');
   expect(await connection.rows('SELECT worker FROM dki_bench_queue.bundles', [])).toEqual([{ worker: other }]);
 });

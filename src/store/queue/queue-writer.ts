@@ -2,18 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
 import type { QueuedPlan, QueueWorker } from '../records/run-record.ts';
-import { type JobQueue, openJobQueue, type QueuedUnit, type TakenJob } from './job-queue.ts';
+import { type Claim, type JobQueue, LEASE_S, openJobQueue, type QueuedUnit } from './job-queue.ts';
 import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 import { createQueueSchema, SCHEMA } from './queue-schema.ts';
-
-/** A worker that gives no sign of life for so long loses its claims. */
-export const LEASE_S = 30;
-
-/** A worker's exclusive hold on a unit, until the unit is stored, given back or lost. */
-export interface Claim extends TakenJob {
-  readonly run: string;
-  readonly worker: string;
-}
 
 export interface PackedBundle {
   readonly content: Buffer;
@@ -89,12 +80,11 @@ export class QueueWriter implements AsyncDisposable {
     return id;
   }
 
-  /** Records that a worker is alive, and returns the positions of the units that it still holds. */
-  async beat(worker: string): Promise<readonly number[]> {
-    return await this.#connection.transaction(async ({ query }) => {
-      await query(IS_ALIVE, [worker]);
-      const held = `SELECT position FROM ${SCHEMA}.claims WHERE worker = $1`;
-      return (await query<{ position: number }>(held, [worker])).map(({ position }) => position);
+  /** Records that a worker is alive, and renews its claim if it has one. @returns false if the claim was lost */
+  async beat(worker: string, claim: Claim | undefined): Promise<boolean> {
+    return await this.#connection.transaction(async (transaction) => {
+      await transaction.query(IS_ALIVE, [worker]);
+      return claim === undefined || (await this.#jobs.renew(claim, transaction));
     });
   }
 
@@ -110,104 +100,64 @@ export class QueueWriter implements AsyncDisposable {
     { reaps, signal }: { readonly reaps: boolean; readonly signal: AbortSignal },
   ): Promise<Claim | undefined> {
     return await this.#connection.retryTransaction(async (transaction) => {
-      const { query } = transaction;
-      await query(IS_ALIVE, [worker]);
-      // A worker that claims has no unit. If one is recorded, the answer to an earlier claim was lost.
-      const lost = await query<LostClaim>(loseClaims('w.id = $2'), [run, worker]);
-      for (const claim of lost) await this.#fail({ run, ...claim }, 'the answer of the queue was lost', transaction);
-      const silent = reaps ? await query<LostClaim>(loseClaims(`w.seen_at < ${SILENT_SINCE}`), [run, LEASE_S]) : [];
-      const reason = `its worker was silent for ${LEASE_S} s`;
-      for (const claim of silent) await this.#fail({ run, ...claim }, reason, transaction);
-      const taken = await this.#jobs.take(run, transaction);
-      if (taken === undefined) return undefined;
-      const claimed = await query(
-        `INSERT INTO ${SCHEMA}.claims (run_id, position, worker, job) SELECT $1, $2, $3, $4
-        WHERE NOT EXISTS (SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2)
-        ON CONFLICT DO NOTHING RETURNING position`,
-        [run, taken.position, worker, taken.job],
-      );
-      if (claimed.length > 0) return { ...taken, run, worker };
-      // A duplicate job: the unit is stored already, or a worker has it.
-      await this.#jobs.complete(run, taken.job, transaction);
-      return undefined;
+      const silent = reaps ? await this.#jobs.silent(run, transaction) : [];
+      for (const claim of silent) await this.#fail(claim, `its worker was silent for ${LEASE_S} s`, transaction);
+      const claim = await this.#jobs.take(run, transaction);
+      const update = `UPDATE ${SCHEMA}.workers SET seen_at = now(), job = $2 WHERE id = $1`;
+      await transaction.query(update, [worker, claim?.id]);
+      return claim;
     }, signal);
   }
 
   /** Stores the results of a unit and ends its job; refuses them as `stale` if another worker has the unit now. */
   async store(
-    { run, worker, position, job, attempt }: Claim,
-    planId: string,
+    claim: Claim,
+    { worker, planId }: { readonly worker: string; readonly planId: string },
     { content, turns }: PackedBundle,
     signal: AbortSignal,
   ): Promise<'stored' | 'stale'> {
+    const { run, position, retryCount, startedOn } = claim;
     const sha256 = createHash('sha256').update(content).digest('hex');
     return await this.#connection.retryTransaction(async (transaction) => {
       const { query } = transaction;
-      const [held] = await query<{ planId: string; since: Date }>(
-        `SELECT r.plan_id AS "planId", c.claimed_at AS since
-        FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.runs r ON r.id = c.run_id
-        WHERE c.run_id = $1 AND c.position = $2 AND c.worker = $3 AND c.job = $4 FOR UPDATE OF c`,
-        [run, position, worker, job],
-      );
-      if (held === undefined) {
+      if ((await query(`SELECT FROM ${SCHEMA}.runs WHERE id = $1 AND plan_id = $2`, [run, planId])).length === 0) {
+        throw new BenchError('bad-option', 'results of another plan are refused', 'start the worker again');
+      }
+      if (!(await this.#jobs.complete(claim, transaction))) {
         // An earlier attempt may have stored them, with its answer lost.
         const ownBundle = `SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2 AND worker = $3`;
         return (await query(ownBundle, [run, position, worker])).length > 0 ? 'stored' : 'stale';
       }
-      if (held.planId !== planId) {
-        throw new BenchError('bad-option', 'results of another plan are refused', 'start the worker again');
-      }
       await query(
         `INSERT INTO ${SCHEMA}.bundles (run_id, position, worker, attempt, turns, sha256, content, claimed_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
-        [run, position, worker, attempt, turns, sha256, content, held.since],
+        [run, position, worker, retryCount + 1, turns, sha256, content, startedOn],
       );
-      await query(`DELETE FROM ${SCHEMA}.claims WHERE run_id = $1 AND position = $2`, [run, position]);
-      await this.#jobs.complete(run, job, transaction);
       return 'stored';
     }, signal);
   }
 
   /** Ends a claim after a failed attempt: the unit is retried later, or given up. */
   async fail(claim: Claim, reason: string): Promise<void> {
-    await this.#release(claim, (transaction) => this.#fail(claim, reason, transaction));
+    await this.#connection.transaction((transaction) => this.#fail(claim, reason, transaction));
   }
 
   /** Ends a claim without counting an attempt. */
   async giveBack(claim: Claim): Promise<void> {
-    await this.#release(claim, (transaction) => this.#jobs.giveBack(claim.run, claim, transaction));
+    await this.#connection.transaction((transaction) => this.#jobs.giveBack(claim, transaction));
   }
 
-  countOpen(run: string, signal?: AbortSignal): Promise<number> {
-    return this.#connection.retry(() => this.#jobs.countOpen(run), signal);
+  /** Units that wait or are being worked on, and the latter alone. */
+  count(run: string, signal?: AbortSignal) {
+    return this.#connection.retry(() => this.#jobs.count(run), signal);
   }
 
-  async #release(claim: Claim, end: (transaction: QueueTransaction) => Promise<void>): Promise<void> {
-    await this.#connection.transaction(async (transaction) => {
-      const { run, position, worker, job } = claim;
-      const own = await transaction.query(
-        `DELETE FROM ${SCHEMA}.claims WHERE run_id = $1 AND position = $2 AND worker = $3 AND job = $4 RETURNING job`,
-        [run, position, worker, job],
-      );
-      if (own.length > 0) await end(transaction);
-    });
-  }
-
-  async #fail(claim: LostClaim & { readonly run: string }, reason: string, transaction: QueueTransaction) {
-    const { run, position, worker, job } = claim;
-    const insert = `INSERT INTO ${SCHEMA}.failures (run_id, position, worker, reason) VALUES ($1, $2, $3, $4)`;
-    await transaction.query(insert, [run, position, worker, reason]);
-    await this.#jobs.fail(run, job, reason, transaction);
+  async #fail(claim: Claim, reason: string, transaction: QueueTransaction): Promise<void> {
+    if (!(await this.#jobs.fail(claim, reason, transaction))) return;
+    const insert = `INSERT INTO ${SCHEMA}.failures (run_id, position, worker, reason)
+      SELECT run_id, $2, id, $3 FROM ${SCHEMA}.workers WHERE job = $1 ORDER BY seen_at DESC LIMIT 1`;
+    await transaction.query(insert, [claim.id, claim.position, reason]);
   }
 }
 
-type LostClaim = Pick<Claim, 'position' | 'job' | 'worker'>;
-
-/** Deletes the claims of run `$1` held by workers `w` that meet a condition on `$2`. */
-const loseClaims = (where: string): string => `DELETE FROM ${SCHEMA}.claims WHERE (run_id, position) IN (
-    SELECT c.run_id, c.position FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.workers w ON w.id = c.worker
-    WHERE c.run_id = $1 AND ${where} FOR UPDATE OF c SKIP LOCKED)
-  RETURNING position, job, worker`;
-
-const SILENT_SINCE = `now() - $2 * interval '1 s'`;
 const IS_ALIVE = `UPDATE ${SCHEMA}.workers SET seen_at = now() WHERE id = $1`;

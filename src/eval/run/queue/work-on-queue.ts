@@ -2,7 +2,8 @@ import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../
 import type { SelectEngine } from '../../../engine/engine-adapter.ts';
 import { openDatabase } from '../../../store/database.ts';
 import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
-import { type QueueWriter, type Claim, LEASE_S } from '../../../store/queue/queue-writer.ts';
+import { type Claim, LEASE_S } from '../../../store/queue/job-queue.ts';
+import type { QueueWriter } from '../../../store/queue/queue-writer.ts';
 import type { QueueWorker, RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { resolveModelOptions } from '../plan/resolve-model-options.ts';
@@ -169,7 +170,7 @@ class QueueClaims implements Claims, AsyncDisposable {
           const { position } = claim;
           return position === ISOLATION_POSITION ? 'isolation probe' : this.#bench.planned[position]!;
         }
-        if ((await writer.countOpen(planned.id, signal)) === 0) return null;
+        if ((await writer.count(planned.id, signal)).open === 0) return null;
         await wait(pause * (0.5 + Math.random()), undefined, { signal });
       }
     } catch (error) {
@@ -182,7 +183,7 @@ class QueueClaims implements Claims, AsyncDisposable {
   }
 
   async done(unit: Unit, { share, isolation }: UnitResult): Promise<void> {
-    const { writer, planned, signal, onNote } = this.#member;
+    const { writer, planned, worker, signal, onNote } = this.#member;
     const { database, engine, runId } = this.#bench;
     this.#load = machineLoad(this.#load);
     const audit = await engine.audit({ signal });
@@ -204,7 +205,8 @@ class QueueClaims implements Claims, AsyncDisposable {
     }
     const claim = this.#claim!;
     this.#claim = undefined;
-    const outcome = await writer.store(claim, planned.planId, bundle, signal).catch((error: unknown) => {
+    const origin = { worker, planId: planned.planId };
+    const outcome = await writer.store(claim, origin, bundle, signal).catch((error: unknown) => {
       this.#claim = claim;
       throw error;
     });
@@ -262,14 +264,14 @@ class QueueClaims implements Claims, AsyncDisposable {
   }
 
   async #beat(): Promise<void> {
-    // Read before the call, because the answer omits a unit that is claimed meanwhile.
+    // Read before the call, during which another unit may be claimed.
     const [claim, lost] = [this.#claim, this.#lost];
     try {
-      const held = await this.#member.writer.beat(this.#member.worker);
+      const isHeld = await this.#member.writer.beat(this.#member.worker, claim);
       const now = performance.now();
       if (now - this.#heard > (LEASE_S * 1000) / 2) this.#steadySince = now;
       this.#heard = now;
-      if (claim !== undefined && claim === this.#claim && !held.includes(claim.position)) lost.abort();
+      if (!isHeld && claim === this.#claim) lost.abort();
     } catch {
       // The queue is unreachable. Storing the results will show whether the claim still holds.
     }
