@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { selectEngine } from '../bench/select-engine.ts';
@@ -11,7 +10,6 @@ import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { planDatasets, planQueuedRun, planUnits, unplannedSettings } from '../eval/run/queue/plan-queued-run.ts';
 import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan/compare-plans.ts';
 import { workOnQueue } from '../eval/run/queue/work-on-queue.ts';
-import { workerFolder } from '../eval/run/run-lock.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { openDatabase } from '../store/database.ts';
 import { QueueConnection } from '../store/queue/queue-connection.ts';
@@ -38,7 +36,7 @@ const UNPLANNED: readonly string[] = [
 /** Options of a worker: they concern its machine; the plan holds all others. */
 // prettier-ignore
 const WORKER_OPTIONS = [
-  'queue', 'run', 'dataset', 'dataFile', 'errata', 'model', 'embedder', 'preRetrieval', 'out', 'quiet', 'freshSelfTest',
+  'queue', 'run', 'dataset', 'dataFile', 'errata', 'model', 'embedder', 'preRetrieval', 'quiet', 'freshSelfTest',
   'engineUrl', 'allowRemote', 'slotsFolder', 'llamaServer', 'hot', 'cold',
 ] as const;
 
@@ -113,8 +111,7 @@ async function work(flags: Flags, signal: AbortSignal): Promise<void> {
   const config = loadBenchConfig({ flags: usesPlanned ? { ...flags, dataset: planDatasets(plan).join(',') } : flags });
   await using writer = await QueueWriter.open(connection, { creates: false });
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
-  using folder = workerFolder(join(config.out, plan.name), plan.name);
-  const part = { writer, planned, suite: suite!, config, folder: folder.path };
+  const part = { writer, planned, suite: suite!, config };
   const done = await workOnQueue(part, selectEngine, { signal, ...display?.hooks });
   display?.[Symbol.dispose]();
   process.stdout.write(`run "${plan.name}": ${done.users} users, ${done.turns} turns stored by this worker\n`);

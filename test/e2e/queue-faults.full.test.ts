@@ -186,7 +186,7 @@ it.each([3600, -3600])('a clock that is wrong by %d s changes nothing', async (s
 it('a disk that is full ends its worker with what to do, and costs no turn', async ({ skip }) => {
   skip(ownMounts === undefined, noMounts);
   await runs.plan('disk');
-  const beside = 'mkdir -p small && mount -t tmpfs -o size=200k tmpfs small && exec "$@" --out small';
+  const beside = 'mkdir -p small && mount -t tmpfs -o size=200k tmpfs small && TMPDIR=$PWD/small exec "$@"';
   const command = [...ownMounts!, 'sh', '-c', beside, 'sh', ...program];
   const stderr = expect.stringMatching(/the KV state could not be written\n {2}hint: free some space/) as string;
   expect(await runs.worker('disk', { command }).ended).toMatchObject({ code: 2, stderr });

@@ -824,15 +824,15 @@ export const faults: readonly Fault[] = [
   ...faultsIn('servers', 'src/store/queue/queue-writer.ts', [
     {
       name: 'results of a worker that lost its user are stored',
-      find: 'AND c.worker = $3 AND c.job = $4 FOR UPDATE OF c`,\n        [run, position, worker, job],',
-      replace: 'FOR UPDATE OF c`,\n        [run, position],',
+      find: 'if (!(await this.#jobs.complete(claim, transaction))) {',
+      replace: 'if (!(await this.#jobs.complete(claim, transaction)) && planId === worker) {',
       run: false,
       tests: QUEUES,
     },
     {
       name: 'results of another plan are stored',
-      find: 'if (held.planId !== planId) {',
-      replace: "if (held.planId === '') {",
+      find: 'WHERE id = $1 AND plan_id = $2`, [run, planId]',
+      replace: 'WHERE id = $1`, [run]',
       run: false,
       tests: QUEUES,
     },

@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hostname } from 'node:os';
 import { BenchError } from '../../base/bench-error.ts';
 import { isProcessRunning } from '../../base/is-process-running.ts';
 import { linkOrCopy } from '../../base/read-remove-rename-files.ts';
@@ -82,25 +81,4 @@ function readHolder(path: string): number | undefined {
 function isHeld(path: string): boolean {
   const holder = readHolder(path);
   return holder !== undefined && holder !== process.pid && isProcessRunning(holder);
-}
-
-/** Largest number of workers on one machine. */
-const SLOTS = 1000;
-
-/** Locks the machine's first free worker folder; disposal deletes it. @throws BenchError `disk` */
-export function workerFolder(folder: string, run: string): Disposable & { readonly path: string } {
-  const machine = hostname().replaceAll(/[^\w-]/g, '_');
-  for (let slot = 1; ; slot++) {
-    const path = join(folder, 'queue', `${machine}-${slot}`);
-    try {
-      const lock = new RunLock(path, run);
-      const dispose = (): void => {
-        lock[Symbol.dispose]();
-        rmSync(path, { recursive: true, force: true });
-      };
-      return { path, [Symbol.dispose]: dispose };
-    } catch (error) {
-      if (!(error instanceof BenchError) || error.code !== 'bad-option' || slot === SLOTS) throw error;
-    }
-  }
 }

@@ -72,9 +72,7 @@ export async function runSuite(
   if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
   const engines = selectEngine(options);
   const fetched = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
-  const place = { folder, suffix: '' };
-  const wanted = { suite, begun, folder, place, engines, settings: fetched, hasGeneratedData: false };
-  await using prepared = await prepareSuite(wanted, hooks);
+  await using prepared = await prepareSuite({ suite, begun, folder, engines, settings: fetched }, hooks);
   const { parts, settings } = prepared;
   const coldStartMs = performance.now() - started;
 

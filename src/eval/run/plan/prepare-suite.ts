@@ -28,20 +28,25 @@ import { requireSameInputs } from './resume-run.ts';
 import type { Suite } from '../suite.ts';
 import { withoutIdleWorkers } from '../workers/number-of-workers.ts';
 
+/** Folder of a process for KV and the retriever, and a suffix for its names in shared stores. */
+interface Place {
+  readonly folder: string;
+  readonly suffix: string;
+}
+
 interface SuiteToPrepare {
   readonly suite: Suite;
   readonly begun: RunRecord | undefined;
   readonly folder: string;
-  /** Folder of this process for KV and the retriever, and a suffix for its names in shared stores. */
-  readonly place: { readonly folder: string; readonly suffix: string };
+  /** Of a worker, which finds the suite's data generated. Default: the folder of the run. */
+  readonly place?: Place;
   readonly engines: EngineOpener;
   readonly settings: BenchConfig;
-  /** True if another process has already generated the suite's data. */
-  readonly hasGeneratedData: boolean;
 }
 
 /** A suite that is ready to run: data, loaded models, and the settings that follow from them. Nothing is stored yet. */
 export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
+  readonly place: Place;
   readonly arms: readonly Arm[];
   readonly armsNotRun: readonly ArmNotRun[];
   readonly stores: KvFolder;
@@ -64,7 +69,8 @@ export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Pro
   // A resumed run keeps its number of workers.
   const drawnUsers = drawn && task.begun === undefined ? shardUsers(drawn, task.settings).length : undefined;
   const settings = drawnUsers === undefined ? task.settings : withoutIdleWorkers(task.settings, drawnUsers);
-  const stores = new KvFolder(settings, task.place.folder);
+  const { place = { folder: task.folder, suffix: '' } } = task;
+  const stores = new KvFolder(settings, place.folder);
   let parts: LoadedModels | undefined;
   const dispose = async (): Promise<void> => {
     await parts?.engine[Symbol.asyncDispose]();
@@ -80,7 +86,7 @@ export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Pro
     const users = drawn ?? drawUsers(dataset, settings);
     const calibration = arms.some((arm) => arm.gated) ? plan.calibration : null;
     const armsNotRun = usesSuiteArms ? [...plan.notRun, ...notRun] : [];
-    const prepared = { ...task, settings, arms, armsNotRun, stores, parts, dataset, users, calibration };
+    const prepared = { ...task, place, settings, arms, armsNotRun, stores, parts, dataset, users, calibration };
     await validate(prepared);
     loaded(3);
     return { ...prepared, [Symbol.asyncDispose]: dispose };
@@ -105,13 +111,13 @@ function planArms({ suite, begun, settings }: SuiteToPrepare, inspection: Engine
 }
 
 async function generatedData(
-  { suite: { data = [] }, folder, settings: { seed }, hasGeneratedData }: SuiteToPrepare,
+  { suite: { data = [] }, folder, settings: { seed }, place }: SuiteToPrepare,
   engine: Engine,
 ): Promise<RunDatasets> {
   const files = data.map(({ name }) => join(folder, `${name}.jsonl`));
   const { contextTokens } = engine.info;
   const window = { contextTokens, countTokens: (texts: readonly string[]) => countTokens(engine, texts) };
-  for (const [index, { presetUsers, make }] of hasGeneratedData ? [] : data.entries()) {
+  for (const [index, { presetUsers, make }] of place === undefined ? data.entries() : []) {
     await writeText(files[index]!, await make(seed, presetUsers, window));
   }
   return await readRunDatasets({ dataset: files });

@@ -34,9 +34,7 @@ export async function planQueuedRun(
   const engines = selectEngine(options);
   const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   using privateFolder = new TemporaryFolder();
-  const folder = privateFolder.path;
-  const place = { folder, suffix: '' };
-  const task = { suite, begun: undefined, folder, place, engines, settings, hasGeneratedData: false };
+  const task = { suite, begun: undefined, folder: privateFolder.path, engines, settings };
   await using prepared = await prepareSuite(task, hooks);
   const run = await newRunRecord(prepared, { name, listsUsers: true });
   const plan = { ...run.plan, settings: shownSettings(run.plan.settings) };

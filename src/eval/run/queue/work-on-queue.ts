@@ -1,3 +1,4 @@
+import { TemporaryFolder } from '../../../base/temporary-folder.ts';
 import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../config/bench-config.ts';
 import type { SelectEngine } from '../../../engine/engine-adapter.ts';
 import { openDatabase } from '../../../store/database.ts';
@@ -38,8 +39,6 @@ interface QueueWork {
   readonly planned: PlannedRun;
   readonly suite: Suite;
   readonly config: BenchConfig;
-  /** For KV and generated data; no other process uses it. */
-  readonly folder: string;
 }
 
 /**
@@ -47,7 +46,7 @@ interface QueueWork {
  * @throws BenchError if anything is not as planned, disk or engine fail, or the queue is unreachable; the reason of `signal`
  */
 export async function workOnQueue(
-  { writer, planned, suite, config, folder }: QueueWork,
+  { writer, planned, suite, config }: QueueWork,
   selectEngine: SelectEngine,
   hooks: Pick<BenchHooks, 'onProgress' | 'onNote' | 'onDownload'> & { readonly signal: AbortSignal },
 ): Promise<{ readonly users: number; readonly turns: number }> {
@@ -59,7 +58,9 @@ export async function workOnQueue(
   const options = workerSettings(config, begun);
   const engines = selectEngine(options);
   const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal });
-  const task = { suite, begun, folder, place: { folder, suffix: '' }, engines, settings, hasGeneratedData: false };
+  // For KV and generated data.
+  using privateFolder = new TemporaryFolder();
+  const task = { suite, begun, folder: privateFolder.path, engines, settings };
   await using prepared = await prepareSuite(task, { signal });
   const environment = currentEnvironment(prepared.parts);
   requireSameBuild(plan, environment);

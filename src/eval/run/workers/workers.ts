@@ -176,7 +176,7 @@ export async function runWorker(
   const run = runs.findById(id)!;
   const place = { folder: join(folder, WORKERS_FOLDER, String(number)), suffix: `/worker-${number}` };
   const engines = selectEngine(settings);
-  const task = { suite, begun: run, folder, place, engines, settings, hasGeneratedData: true };
+  const task = { suite, begun: run, folder, place, engines, settings };
   await using prepared = await prepareSuite(task, { signal });
   await using open = await openRunResources(prepared, database, run);
   const claims = rowClaims(database, id, open.claimed, { worker, signal });
