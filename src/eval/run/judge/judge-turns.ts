@@ -8,14 +8,6 @@ import { type Judge, judgePrompt, rubricPrompt, type ToJudge, verdictKey } from 
 const REQUESTS_AT_ONCE = 4;
 /** Consecutive lasting failures after which no further request is sent. */
 const MAX_IN_A_ROW = 5;
-/** Failures that the next answer would probably meet too. Server errors are retried before they count. */
-const LASTING: readonly FailureReason[] = [
-  'no server',
-  'no such route or model',
-  'key refused',
-  'time-out',
-  'error of the server',
-];
 
 /** A turn with the verdicts on its answer, or on the points of it. */
 type GradedTurn = ReturnType<typeof gradedTurns>[number];
@@ -49,7 +41,8 @@ export async function judgeTurns(
   const fail = (failure: JudgeFailure, without: readonly GradedTurn[]): void => {
     const { turns: known = [], first = failure.message } = failures.get(failure.reason) ?? {};
     failures.set(failure.reason, { turns: new Set([...known, ...without]), first });
-    counts.inARow = LASTING.includes(failure.reason) ? counts.inARow + 1 : 0;
+    // The next answer would probably meet these too. Server errors are retried before they count.
+    counts.inARow = failure.code === 'network' ? counts.inARow + 1 : 0;
     if (counts.inARow >= MAX_IN_A_ROW) givenUp ??= failure;
   };
   const open = answers.values();
