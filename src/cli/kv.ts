@@ -5,7 +5,7 @@ import { diskErrorHint } from '../base/disk-error-hint.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { selectEngineForRuns } from '../bench/select-engine.ts';
-import { type ExportedKv, exportTurnKv } from '../eval/run/attribution/turn-replay.ts';
+import { exportTurnKv } from '../eval/run/attribution/turn-replay.ts';
 import { loadRunModel } from '../eval/run/attribution/load-run-model.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { addConfigOptions, type Flags, type JsonFlag, subcommand, withExamples } from './options.ts';
@@ -53,7 +53,7 @@ async function exportKv({ run: name, arm, item, to, json, ...flags }: ExportFlag
       signal.throwIfAborted();
       const exported = turn.state === 'answered' ? await exportTurnKv(turn, engine) : undefined;
       if (exported === undefined || written.has(exported.name)) continue;
-      await writeKvFile(to, exported);
+      await writeKvFile(to, exported.name, exported.bytes);
       written.set(exported.name, { cells: exported.cells, bytes: exported.bytes.length });
     }
   }
@@ -65,7 +65,7 @@ async function exportKv({ run: name, arm, item, to, json, ...flags }: ExportFlag
 }
 
 /** @throws BenchError `disk` */
-async function writeKvFile(folder: string, { name, bytes }: ExportedKv): Promise<void> {
+async function writeKvFile(folder: string, name: string, bytes: Uint8Array): Promise<void> {
   const path = join(folder, name);
   try {
     await mkdir(folder, { recursive: true });

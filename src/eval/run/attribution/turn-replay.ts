@@ -223,22 +223,16 @@ async function blocksReplay(
   };
 }
 
-/** A KV file that `dki-external` reads. */
-export interface ExportedKv {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  readonly cells: number;
-}
-
 /**
  * Computes again the KV of the header and memories of a stored turn: as the arm injected it, or, of an arm that gives text, as a prefix
- * that ends at an exact cut.
+ * that ends at an exact cut. @returns the file that `dki-external` reads; undefined for a turn without memories
  * @param engine with the model that made the turn, and a free session
- * @returns undefined for a turn without memories @throws BenchError `not-reproduced`; `unsupported` without access to cells
+ * @throws BenchError `not-reproduced`; `unsupported` without access to cells
  */
-export async function exportTurnKv(stored: TurnRecord, engine: Engine): Promise<ExportedKv | undefined> {
+export async function exportTurnKv(stored: TurnRecord, engine: Engine) {
   const turn = storedSequence(stored);
-  const prefix = prefixTokens(turn);
+  const last = turn.segments.findLastIndex(({ role }) => role === 'memory');
+  const prefix = turn.segments.slice(0, last + 1).flatMap(({ tokenIds }) => tokenIds);
   const exact = lastExactCut(engine.capabilities, prefix.length);
   if (exact === 0) return undefined;
   await using session = await engine.openSession('kv export');
@@ -251,10 +245,4 @@ export async function exportTurnKv(stored: TurnRecord, engine: Engine): Promise<
   using state = await session.exportCells();
   const bytes = writeExternalKv(state, engine);
   return { name: externalKvName(turn.userId, prefix), bytes, cells: state.positions.length };
-}
-
-/** Tokens up to the last memory line; none without memories. */
-function prefixTokens({ segments }: StoredSequence): TokenId[] {
-  const last = segments.findLastIndex(({ role }) => role === 'memory');
-  return segments.slice(0, last + 1).flatMap(({ tokenIds }) => tokenIds);
 }

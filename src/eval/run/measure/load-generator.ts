@@ -202,10 +202,11 @@ export function isSaturated(served: readonly ServedTurn[], sessions: number): bo
     ({ plannedMs }) =>
       served.filter((other) => other.plannedMs <= plannedMs && other.outcome.doneMs > plannedMs).length,
   );
-  const [first, middle, last] = [
-    mean(backlogs.slice(0, third)),
-    mean(backlogs.slice(third, 2 * third)),
-    mean(backlogs.slice(2 * third)),
+  const ends = [third, 2 * third, backlogs.length];
+  const [first, middle, last] = ends.map((end, part) => mean(backlogs.slice(part * third, end))) as [
+    number,
+    number,
+    number,
   ];
   return first < middle && middle < last && last - first > sessions;
 }

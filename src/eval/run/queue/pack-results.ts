@@ -25,10 +25,9 @@ export function makeBundle(
   };
 }
 
-export function bundleRows(bundle: UserBundle): UserRows {
-  const { sessions, memories, userPreferences, conversations, auditLogs, turns } = bundle;
+export function bundleRows({ memories, ...rows }: UserBundle): UserRows {
   const decoded = memories.map(({ embedding, ...memory }) => ({ ...memory, embedding: decodedVector(embedding) }));
-  return { sessions, memories: decoded, userPreferences, conversations, auditLogs, turns } as unknown as UserRows;
+  return { ...rows, memories: decoded } as unknown as UserRows;
 }
 
 export function promptTokenIds({ turns }: Pick<UserRows, 'turns'>): Set<number> {
