@@ -11,11 +11,6 @@ export interface PackedBundle {
   readonly turns: number;
 }
 
-interface StoredPlan {
-  readonly id: string;
-  readonly planId: string;
-}
-
 /** Writes to a queue. Only the holder of a claim can store its result, in the transaction that ends the job. */
 export class QueueWriter implements AsyncDisposable {
   readonly #connection: QueueConnection;
@@ -44,13 +39,7 @@ export class QueueWriter implements AsyncDisposable {
   async plan(planId: string, plan: QueuedPlan, units: readonly QueuedUnit[]): Promise<number> {
     const { name } = plan;
     const stored = `SELECT id, plan_id AS "planId" FROM ${SCHEMA}.runs WHERE name = $1`;
-    const requireSamePlan = (known: StoredPlan): void => {
-      if (known.planId === planId) return;
-      const message = `${this.#connection.address} has a run "${name}" of another plan`;
-      throw new BenchError('bad-option', message, 'choose another name with --run');
-    };
-    const [known] = await this.#connection.rows<StoredPlan>(stored, [name]);
-    if (known !== undefined) requireSamePlan(known);
+    const [known] = await this.#connection.rows<{ id: string }>(stored, [name]);
     const id = known?.id ?? randomUUID();
     await this.#jobs.create(id);
     return await this.#connection.transaction(async (transaction) => {
@@ -59,14 +48,15 @@ export class QueueWriter implements AsyncDisposable {
         ON CONFLICT DO NOTHING RETURNING id`,
         [id, name, planId, JSON.stringify(plan), units.length],
       );
-      if (made.length === 0) {
-        // Another process may have planned a run of that name since.
-        const [other] = await transaction.query<StoredPlan>(stored, [name]);
-        requireSamePlan(other!);
-        return await this.#jobs.putAgain(other!.id, transaction);
+      if (made.length > 0) {
+        await this.#jobs.put(id, units, transaction);
+        return units.length;
       }
-      await this.#jobs.put(id, units, transaction);
-      return units.length;
+      // Planned before, maybe by another process since the first look.
+      const [other] = await transaction.query<{ id: string; planId: string }>(stored, [name]);
+      if (other!.planId === planId) return await this.#jobs.putAgain(other!.id, transaction);
+      const message = `${this.#connection.address} has a run "${name}" of another plan`;
+      throw new BenchError('bad-option', message, 'choose another name with --run');
     });
   }
 
