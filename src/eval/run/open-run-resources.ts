@@ -56,7 +56,7 @@ export async function openRunResources(
 ) {
   const { parts, place, settings, stores, suite, users } = prepared;
   const { engine, embeddings } = parts;
-  const { seed, repeats, topK, threshold } = settings;
+  const { seed, repeats, topK, threshold, limit } = settings;
   const runName = `${run.id}${place.suffix}`;
   const retrievals = retrievalRecorder(await openRunRetriever(parts, settings, runName, place.folder));
   const { retriever } = retrievals;
@@ -112,7 +112,7 @@ export async function openRunResources(
       metric: successMetric(metricsOfRun({ dataset: run.dataset, ...run.plan })).name,
       version: run.plan.metricsVersion ?? 1,
     },
-    settings: { seed, repeats, topK, threshold, itemsPerUser: itemsPerUser(prepared) },
+    settings: { seed, repeats, topK, threshold, itemsPerUser: limit && Math.ceil(limit / users.length) },
   };
   return {
     bench,
@@ -134,10 +134,6 @@ function isOrderUnknown({ settings: { retriever, cold, coldIndex }, parts }: Pre
 function dataFiles({ suite, folder, settings }: PreparedSuite): readonly string[] | undefined {
   if (suite.data !== undefined) return suite.data.map(({ name }) => join(folder, `${name}.jsonl`));
   return settings.dataset.some(isPublicDataset) ? undefined : settings.dataset;
-}
-
-function itemsPerUser({ settings: { limit }, users }: PreparedSuite): number | undefined {
-  return limit === undefined ? undefined : Math.ceil(limit / users.length);
 }
 
 /** Opens every arm. Arms that keep their session have one each; all others share one. */

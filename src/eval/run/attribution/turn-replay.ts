@@ -57,7 +57,8 @@ export function storedSequence(turn: TurnRecord) {
 
 function hasForeignTokens({ prefill, account, observed }: AnsweredTurn, ids: readonly TokenId[]): boolean {
   // A session with shared positions, or with sink tokens in front of blocks, holds other ids than the prompt by design.
-  if (account.sharesPositions || keepsSinks(prefill)) return false;
+  const keepsSinks = prefill !== null && 'making' in prefill && prefill.making.sink?.kept === true;
+  if (account.sharesPositions || keepsSinks) return false;
   // With eviction, a cell may hold another token in each head. Its id is unknown, so that hashes differ anyway.
   return prefill?.evicted === undefined
     ? hashIds(ids) !== observed.sequenceSha256
@@ -88,10 +89,6 @@ export function splitSequence({ segments, injection, ranked }: StoredSequence, l
     question: questionRange(behind),
     ranked,
   };
-}
-
-function keepsSinks(prefill: PrefillRecord | null): boolean {
-  return prefill !== null && prefill.strategy !== 'prefix' && prefill.making?.sink?.kept === true;
 }
 
 /** How a turn injected KV: blocks that a recipe joins, or one contiguous prefix, whose recipe is null. */

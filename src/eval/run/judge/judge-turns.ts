@@ -1,6 +1,6 @@
 import { mean } from '../../analysis/statistics/observations.ts';
 import { judgeMetric, rubricMetric } from '../../analysis/metrics/built-in-metrics.ts';
-import type { OwnScore, TurnRepository } from '../../../store/turn-repository.ts';
+import type { TurnRepository } from '../../../store/turn-repository.ts';
 import type { JudgeProbe } from '../../../store/records/run-results.ts';
 import { type FailureReason, JudgeFailure } from './chat-completion.ts';
 import { type Judge, judgePrompt, rubricPrompt, type ToJudge, verdictKey } from './judge.ts';
@@ -66,7 +66,11 @@ export async function judgeTurns(
   await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, worker));
   for (const { name } of [judgeMetric, rubricMetric]) {
     const own = graded.filter(({ metric }) => metric === name);
-    turns.putOwnScores(runId, name, own.flatMap(meanVerdict));
+    turns.putOwnScores(
+      runId,
+      name,
+      own.filter(isJudged).map(({ place, verdicts }) => ({ ...place, value: mean(verdicts) })),
+    );
   }
   const failed = [...failures].map(([reason, { turns: without, first }]) => ({ reason, answers: without.size, first }));
   const hasPoints = graded.some(({ metric }) => metric === rubricMetric.name);
@@ -74,10 +78,8 @@ export async function judgeTurns(
   return { model: judge.model, ...prompts, asked: counts.asked, known: counts.known, failed };
 }
 
-/** Nothing unless the judge gave a verdict on all points. */
-function meanVerdict({ place, questions, verdicts }: GradedTurn): OwnScore[] {
-  return verdicts.length < questions.length ? [] : [{ ...place, value: mean(verdicts) }];
-}
+/** True if the judge gave a verdict on all points. */
+const isJudged = ({ questions, verdicts }: GradedTurn): boolean => verdicts.length === questions.length;
 
 function gradedTurns(turns: TurnRepository, runId: string) {
   return [...turns.listForResults(runId)].flatMap((turn) => {

@@ -3,7 +3,7 @@ import { batches } from '../../../base/batches.ts';
 import { BenchError } from '../../../base/bench-error.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
-import type { Trace, TraceTurn } from '../../../kv/traffic/trace.ts';
+import type { Trace } from '../../../kv/traffic/trace.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/memory-system.ts';
 import { mean } from '../../analysis/statistics/observations.ts';
@@ -85,23 +85,19 @@ export function planReplay(
   const conversations = new Map<string, number>();
   const plan = first.map((turn): PlannedTurn => {
     const owner = idsOf === 'prefix' ? turn.conversationId : turn.userId;
-    const asker = valueOf(askers, owner, (index) => ({
+    const { user, asked } = valueOf(askers, owner, (index): Asker => ({
       user: withQuestions[index % withQuestions.length]!,
       asked: new Map(),
     }));
+    const memories = JSON.stringify(turn.segments.map(({ id }) => id));
     return {
       conversation: valueOf(conversations, turn.conversationId, (index) => index),
-      user: asker.user,
-      item: question(asker, turn),
+      user,
+      item: valueOf(asked, memories, (index) => user.items[index % user.items.length]!),
       at: turn.atMs / 1000,
     };
   });
   return { plan, users: askers.size };
-}
-
-function question({ user, asked }: Asker, { segments }: TraceTurn): DatasetItem {
-  const memories = JSON.stringify(segments.map(({ id }) => id));
-  return valueOf(asked, memories, (index) => user.items[index % user.items.length]!);
 }
 
 /** The value of a key; a new key gets the value of its index, from 0. */

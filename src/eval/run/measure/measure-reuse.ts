@@ -3,7 +3,6 @@ import { BenchError } from '../../../base/bench-error.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { generateTraffic, trafficSchema } from '../../../data/generators/traffic.ts';
 import { requireCells } from '../../../engine/engine-capabilities.ts';
-import type { Engine } from '../../../engine/engine.ts';
 import { cellBytes } from '../../../engine/sequence-state.ts';
 import { blockFileBytes } from '../../../kv/block-file.ts';
 import type { Trace } from '../../../kv/traffic/trace.ts';
@@ -53,13 +52,15 @@ type PlayedArm = Awaited<ReturnType<typeof playArm>>;
  * @throws BenchError `bad-data` if no user has more memories than are retrieved
  */
 export async function measureReuse(context: ServeContext): Promise<ReuseMeasurement> {
-  const { config } = context;
+  const { config, engines, folder, signal } = context;
   const before = await measureLengths(context);
   const users = trafficUsers(context);
   const memories = Math.min(...users.map((user) => user.memories.length));
   const traffic = { turns: config.limit ?? TURNS, users: users.length, memories, retrieved: config.topK };
   const trace = generateTraffic(trafficSchema.parse({ ...traffic, seed: config.seed }));
-  await using engine = await openEngine(context);
+  const { model, contextTokens, threads } = config;
+  const checkpointFolder = join(folder, 'reuse', 'checkpoints');
+  await using engine = await engines.open({ model, checkpointFolder, contextTokens, threads }, { signal });
   await using session = await engine.openSession('reuse');
   const { layout } = requireCells(engine);
   const kept = {
@@ -76,7 +77,7 @@ export async function measureReuse(context: ServeContext): Promise<ReuseMeasurem
     : Math.ceil(ROOM * distinctTokens(playedPrompts(text, trace)) * cellBytes(layout));
   const played = [text];
   for (const arm of simulatedArmNames) {
-    context.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (arm !== text.arm) played.push(await play(arm, maxBytes));
     context.onStep(played.length, simulatedArmNames.length + 1);
   }
@@ -88,7 +89,7 @@ export async function measureReuse(context: ServeContext): Promise<ReuseMeasurem
   for (const turns of played) {
     arms.push(await compareTurns(turns, playedPrompts(turns, trace), playedMachine(kept, turns, maxBytes), costs));
   }
-  const map = await simulateMap(config.lengths, kept, costs, context.signal);
+  const map = await simulateMap(config.lengths, kept, costs, signal);
   context.onStep(simulatedArmNames.length + 1, simulatedArmNames.length + 1);
   const { repeatedShare } = summariseTrace(trace, cellBytes(layout));
   return { traffic: { ...traffic, repeated: repeatedShare }, maxBytes, arms, costs, costsUpTo, map };
@@ -108,12 +109,6 @@ function joinRepeats(rows: readonly LengthMeasurement[]): LengthMeasurement[] {
     exports: of.flatMap(({ exports = [] }) => exports),
     repeats: of.flatMap(({ repeats }) => repeats),
   }));
-}
-
-function openEngine({ config, engines, folder, signal }: ServeContext): Promise<Engine> {
-  const { model, contextTokens, threads } = config;
-  const checkpointFolder = join(folder, 'reuse', 'checkpoints');
-  return engines.open({ model, checkpointFolder, contextTokens, threads }, { signal });
 }
 
 /** Users with more memories than a prompt shows. */

@@ -68,13 +68,14 @@ export async function probeOpenArms(
   const subject = { runId, engine: sharedBlocks, keeper, systems, topK, threshold };
   let done = 0;
   const onAnswer = (): void => onStep?.(++done, systems.length * probeTurns(questions));
+  const probe = () => probeIsolation(subject, seed, { size: probeSize(questions), onAnswer, signal });
   // The meter of each arm must book what the probe evaluates.
-  let probe = () => probeIsolation(subject, seed, { size: probeSize(questions), onAnswer, signal });
-  for (const { recorder } of arms) {
-    const work = probe;
-    probe = () => recorder.declared(work);
-  }
-  return await probe();
+  return await arms.reduce(
+    (work, { recorder }) =>
+      () =>
+        recorder.declared(work),
+    probe,
+  )();
 }
 
 function workerCounts({ arms, keeper }: RunBench): WorkerCounts {
