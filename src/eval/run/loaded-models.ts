@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
@@ -10,7 +11,6 @@ import {
 } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { chooseVectorBackend } from '../../retrieval/vectors/choose-vector-backend.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
-import { coresOfWorker } from './workers/number-of-workers.ts';
 import type { BenchHooks } from './bench-hooks.ts';
 import type { Suite } from './suite.ts';
 import { parse as parseYaml } from 'yaml';
@@ -27,13 +27,14 @@ export async function loadModels(
   { signal, retriever: ownRetriever }: Pick<BenchHooks, 'signal' | 'retriever'> = {},
 ) {
   const start = performance.now();
-  const { model, contextTokens, threads, retriever } = config;
+  const { model, contextTokens, threads, retriever, workers } = config;
   const { arms, checkpointFolder, cellsPerPosition } = suite;
   const preRetrieval = readPreRetrievalConfigFile(config);
   const own = arms.filter(({ traits }) => traits.keepsSession).length;
   // Further sessions: one that all other arms share, one for scoring, one for self-tests, one to prepare questions.
   const sessions = own + 3 + Number(retriever === 'hinted' && usesLanguageModel(preRetrieval.config));
-  const cores = coresOfWorker(config);
+  // One process may use all.
+  const cores = typeof workers === 'number' ? Math.max(1, Math.floor(availableParallelism() / workers)) : undefined;
   const request = { model, checkpointFolder, sessions, cellsPerPosition, contextTokens, threads, cores };
   const engine = await engines.open(request, { signal });
   const modelLoadMs = performance.now() - start;

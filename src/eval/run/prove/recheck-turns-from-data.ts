@@ -300,10 +300,7 @@ const linesOf = memoize(({ dataFiles, users }: Pick<RunResources['bench'], 'data
 );
 
 export async function recheckUsers(
-  bench: Pick<
-    RunResources['bench'],
-    'arms' | 'database' | 'dataFiles' | 'metrics' | 'runId' | 'settings' | 'storesTexts' | 'success' | 'users'
-  >,
+  bench: RunResources['bench'],
   planned: readonly PlanUser[],
   onUser?: (done: number, total: number) => void,
 ): Promise<RereadCounts> {

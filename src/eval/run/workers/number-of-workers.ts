@@ -48,8 +48,3 @@ function obstacleToWorkers(
   if (arms.length > 0) return 'arms of the calling program exist only in its process';
   return additionalMetrics(config).length > 0 ? 'metrics of the calling program exist only in its process' : undefined;
 }
-
-/** Cores that each of several workers may use; undefined for one, which may use all. */
-export function coresOfWorker({ workers }: Pick<BenchConfig, 'workers'>): number | undefined {
-  return typeof workers === 'number' ? Math.max(1, Math.floor(availableParallelism() / workers)) : undefined;
-}
