@@ -160,11 +160,13 @@ function origin({ declared, brought }: Dataset) {
 export function sharedDeclarations(
   parts: RunDatasets['parts'],
 ): Pick<Dataset['declared'], 'primaryMetric' | 'plannedContrast'> {
-  const shared = (['primaryMetric', 'plannedContrast'] as const).flatMap((field) => {
-    const [value, ...others] = parts.map(({ declared }) => declared[field]);
-    return value !== undefined && others.every((other) => isDeepStrictEqual(other, value)) ? [[field, value]] : [];
-  });
-  return Object.fromEntries(shared);
+  const fields = ['primaryMetric', 'plannedContrast'] as const;
+  const [first] = parts;
+  const shared = fields.filter((field) =>
+    parts.every(({ declared }) => isDeepStrictEqual(declared[field], first?.declared[field])),
+  );
+  const values = shared.map((field) => [field, first?.declared[field]] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));

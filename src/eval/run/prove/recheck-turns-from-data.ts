@@ -192,11 +192,15 @@ export function recheckTurns(turns: Iterable<StoredTurn>, reading: RecheckSettin
       count(scores, turn.arm, [...otherScores(turn, { item, own, traits }, reading), ...goldFaults(turn, item, user)]);
     else counts.withoutTexts++;
   }
-  // A suite without arms asks nothing.
-  const due = arms.length === 0 ? [] : (own?.items.slice(0, limit) ?? []);
+  const due = dueItems(own, arms, limit);
   const unasked = due.filter(({ itemId }) => !asked.has(itemId)).length;
   if (unasked > 0) data['questions that were not asked'] = unasked;
   return { ...counts, questions: due.length, data, scores };
+}
+
+/** The items of a user that the run should have asked: none in a suite without arms. */
+function dueItems(own: UserLines | undefined, arms: readonly ArmTraits[], limit: number | undefined) {
+  return arms.length === 0 ? [] : (own?.items.slice(0, limit) ?? []);
 }
 
 const faultNames = (faults: Readonly<Record<string, boolean>>): string[] =>
