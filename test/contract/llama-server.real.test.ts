@@ -46,7 +46,18 @@ function requestsOf(file: string): TokenizeRequest[] {
   ];
 }
 
-describeLlamaServer('llama-server, a model that people have', () =>
+/** Its file repeats the token embedding as the output layer, which llama.cpp counts twice. */
+const QWEN = 'qwen2.5-coder-0.5b';
+
+describeLlamaServer('llama-server, models that people have', () => {
+  describeReal('by its file, with an output layer that repeats the embedding', [QWEN], () => {
+    it('is the model that the server has loaded', async () => {
+      const request = { model: modelFiles(entry(QWEN))[0]!.path, contextTokens: 512, sessions: 1, threads: 1 };
+      await using served = await llamaServer.opener({ llamaServer: llamaServerProgram }).open(request);
+      expect(served.info.model.parameters).toBe(494_032_768);
+    });
+  });
+
   describeReal('by its file', [SMOLLM2], () => {
     it('makes of texts and templates the ids that its engine in this process makes', async () => {
       const requests = requestsOf('datasets/facts-en-dev.jsonl');
@@ -58,5 +69,5 @@ describeLlamaServer('llama-server, a model that people have', () =>
       // Asked again, when the templates' control tokens are known.
       expect(await served.tokenize(requests)).toEqual(await own.tokenize(requests));
     });
-  }),
-);
+  });
+});

@@ -20,6 +20,7 @@ test('reads shape, rotation and frequency factors of a llama model', () => {
     name: 'tiny',
     architecture: 'llama',
     parameters: 7,
+    storedParameters: 7,
     weights: [{ type: 'F32', share: 1 }],
     trainContextTokens: 128,
     vocabularySize: 3,

@@ -58,11 +58,14 @@ export function readModelHeader(path: string) {
   const valueDimension = count('attention.value_length') ?? headDimension;
   const sections = listValues(pair('rope.dimension_sections'));
   const window = count('attention.sliding_window');
+  const storedParameters = tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), 0);
   return {
     name: textValue(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
     /** Not counting an output layer that repeats the token embedding. */
-    parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), -countDuplicateWeights(files)),
+    parameters: storedParameters - countDuplicateWeights(files),
+    /** Numbers in all tensors, as llama.cpp counts them. */
+    storedParameters,
     weights: weightShares(tensors),
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,

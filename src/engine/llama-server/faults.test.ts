@@ -5,6 +5,7 @@ import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts'
 import { FakeLlamaServer } from '../../../test/fixtures/fake-llama-server/fake-llama-server.ts';
 import { impatience, type Misbehaviour } from '../../../test/fixtures/fake-server.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
+import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { servedModel } from '../../config/bench-config.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
@@ -13,6 +14,7 @@ import { meterDifference } from '../token-meter.ts';
 import { LlamaServerEngine } from './llama-server-engine.ts';
 
 const slots = temporaryFolder();
+const models = temporaryFolder();
 let server: FakeLlamaServer;
 
 async function startServer(model = 'fake', port = 0): Promise<FakeLlamaServer> {
@@ -26,9 +28,9 @@ async function restartWith(model: string): Promise<void> {
   server = await startServer(model, port);
 }
 
-function openEngine(url = server.url, request = { sessions: 2 }): Promise<Engine> {
+function openEngine(url = server.url, request = { sessions: 2 }, file?: string): Promise<Engine> {
   const connection = new ServerConnection({ url, program: 'llama-server' }, impatience);
-  const place = { connection, name: servedModel, file: undefined, slotsFolder: slots.path };
+  const place = { connection, name: servedModel, file, slotsFolder: slots.path };
   return LlamaServerEngine.open({ ...place, close: () => Promise.resolve() }, { model: servedModel, ...request });
 }
 
@@ -66,6 +68,13 @@ describe('a server that cannot be used', () => {
       ...errorLike('bad-option', 'the server has another cache: it reused 7 tokens'),
       hint: 'start it with --cache-ram 0',
     });
+  });
+
+  test('is refused if it has loaded another model than the file', async () => {
+    const file = models.file('model.gguf');
+    writeFileSync(file, tinyGguf(tinyHeader('llama'), { 'output_norm.weight': [1, 2, 3] }));
+    const why = `${file}: not the model that ${server.url} has loaded: 3 parameters, but the server has `;
+    await expect(openEngine(server.url, { sessions: 2 }, file)).rejects.toMatchObject(errorLike('bad-model', why));
   });
 
   test('is refused if it has too few slots, with the flags to get more', async () => {

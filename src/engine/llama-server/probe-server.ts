@@ -129,7 +129,7 @@ function requireSameSizes(
   meta: { readonly n_params: number; readonly n_vocab: number; readonly n_ctx_train: number },
 ): void {
   const sizes = [
-    ['parameters', header.parameters, meta.n_params],
+    ['parameters', header.storedParameters, meta.n_params],
     ['tokens in the vocabulary', header.vocabularySize, meta.n_vocab],
     ['tokens of context in training', header.trainContextTokens, meta.n_ctx_train],
   ] as const;
