@@ -317,11 +317,12 @@ describe('a run whose data plan a contrast', () => {
     expect(lines.match(/^- Planned contrast, /gm)).toHaveLength(1);
   });
 
-  it('says it in short in the head of its report, and in full below', async () => {
+  it('says it in short in the head of its report, in full below, and in short as the title of a figure', async () => {
     const page = await renderReport([results]);
     const verdict = page.slice(page.indexOf('id="verdict"'), page.indexOf('id="suite-main"'));
     const said = verdict.match(/Planned contrast, \(dki-blocks − rag\).*/g)!;
-    expect(said.map((sentence) => sentence.includes('It could show'))).toEqual([false, true]);
+    // A figure has its title twice: below it, and for those who cannot see it.
+    expect(said.map((sentence) => sentence.includes('It could show'))).toEqual([false, true, false, false]);
     expect(verdict).toContain('id="verdict-heading"');
   });
 
