@@ -42,6 +42,7 @@ test('keeps the tensors of the first layers and those outside layers, and change
     ...readModelHeader(whole),
     layers: 2,
     parameters: 15,
+    storedParameters: 15,
     kvNumbersPerToken: 64,
   });
   const kept = readGgufFile(first).tensors.map(({ name }) => name);
