@@ -98,12 +98,17 @@ export function jsonElements(path: string, what: string): JsonElements {
 
 /** True for a file that begins with a list of objects. */
 async function isList(path: string): Promise<boolean> {
+  let start = '';
   try {
-    for await (const start of fileText(path)) return /^\s*\[\s*\{/u.test(start);
+    for await (const text of fileText(path)) {
+      start = (start + text).trimStart();
+      if (start.replace(/^\[\s*/u, '') !== '') break;
+    }
   } catch {
     // `fileLines` will report the same error with its line.
+    return false;
   }
-  return false;
+  return /^\[\s*\{/u.test(start);
 }
 
 /** Records of JSON Lines or one JSON list. @throws BenchError while iterating, as `fileLines` */
