@@ -16,10 +16,8 @@ export async function datasetCatalogue() {
   const shipping = Array.from(shipped, async ([name, path]) => {
     const { language, users, sha256 } = await readDataset(path);
     const suites = generators.find((generator) => generator.name === name)?.suites ?? questionSuites;
-    const [memories, items] = [
-      users.flatMap((user) => user.memories).length,
-      users.flatMap((user) => user.items).length,
-    ];
+    const memories = users.reduce((sum, user) => sum + user.memories.length, 0);
+    const items = users.reduce((sum, user) => sum + user.items.length, 0);
     return { name, ships: true, suites, language, users: users.length, memories, items, sha256 };
   });
   const generated = generators

@@ -21,8 +21,9 @@ export interface QueuedUnit {
 /** A worker's exclusive hold on a unit, until the unit is stored, given back or lost. */
 export interface Claim extends QueuedUnit {
   readonly run: string;
-  /** Job and attempt, by which pg-boss recognises the hold. */
+  /** The job of pg-boss, which renews or ends a hold only if job and attempt match. */
   readonly id: string;
+  /** The attempt, from 0. */
   readonly retryCount: number;
   readonly startedOn: Date;
 }
