@@ -3,8 +3,14 @@ import { BenchError } from '../base/bench-error.ts';
 import { ownValue } from '../base/prototype-safe-records.ts';
 import { grammars } from '../base/english-and-chinese-wordings.ts';
 import { checkConsistency, requirePassages } from './check-consistency.ts';
-import type { Dataset, DatasetItem, DatasetMemory, DatasetUser, UserLanguage } from './dataset.ts';
-import { resolveUserLanguage } from './dataset.ts';
+import {
+  type Dataset,
+  type DatasetItem,
+  type DatasetMemory,
+  type DatasetUser,
+  resolveUserLanguage,
+  type UserLanguage,
+} from './dataset.ts';
 import { fileSource, type DatasetSource } from './dataset-source.ts';
 import { type DatasetRecords, readRecords } from './read-records.ts';
 import { datasetDeclaration } from './record-schemas.ts';

@@ -1,7 +1,13 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { exactBackend, loadFaissCompiled, loadFaissNode } from './vector-backends.ts';
-import { type VectorBackend, type VectorBackendName, vectorBackendNames } from './vector-backends.ts';
+import {
+  exactBackend,
+  loadFaissCompiled,
+  loadFaissNode,
+  type VectorBackend,
+  type VectorBackendName,
+  vectorBackendNames,
+} from './vector-backends.ts';
 
 const loaders: Readonly<Record<VectorBackendName, () => VectorBackend>> = {
   'faiss-node': loadFaissNode,
