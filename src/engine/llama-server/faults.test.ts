@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { errorLike } from '../../../test/fixtures/error-like.ts';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
@@ -75,6 +75,21 @@ describe('a server that cannot be used', () => {
     writeFileSync(file, tinyGguf(tinyHeader('llama'), { 'output_norm.weight': [1, 2, 3] }));
     const why = `${file}: not the model that ${server.url} has loaded: 3 parameters, but the server has `;
     await expect(openEngine(server.url, { sessions: 2 }, file)).rejects.toMatchObject(errorLike('bad-model', why));
+  });
+
+  test('can be used for text if its KV has a layout that cannot be moved', async () => {
+    server.always('/slots/0?action=save', {
+      says: (answer) => {
+        const path = slots.file(readdirSync(slots.path)[0]!);
+        const secondCache = Buffer.from(Int32Array.of(1, 0).buffer);
+        appendFileSync(path, secondCache);
+        return { ...answer, n_written: statSync(path).size };
+      },
+    });
+    await using engine = await openEngine();
+    expect(engine.capabilities).toMatchObject({ checkpoints: false, cells: null });
+    const why = 'a second cache (sliding-window attention or a hybrid model): use a model with movable KV';
+    expect(engine.capabilities.missing.checkpoints).toContain(why);
   });
 
   test('is refused if it has too few slots, with the flags to get more', async () => {

@@ -49,7 +49,13 @@ export async function probeSlotSaving(
   using folder = new TemporaryFolder();
   const path = join(folder.path, 'proof.state');
   await slot.evaluate(ids, 0, options);
-  await carrier.save(path);
+  try {
+    await carrier.save(path);
+  } catch (error) {
+    if (error instanceof BenchError && error.code === 'bad-state')
+      return withoutStates(`${error.message}: ${error.hint}`);
+    throw error;
+  }
   const state = parseState(readFileSync(path), path);
   await slot.erase(options);
   await carrier.load(path);
