@@ -35,7 +35,7 @@ it('draws the map of the README, from measured times and answers', async () => {
     '--costs',
     'reports/length/qwen2.5-coder-0.5b/results.json',
     '--quality',
-    'reports/ladder/qwen2.5-coder-0.5b,reports/ruler/qwen2.5-coder-0.5b-2k',
+    'reports/ladder/qwen2.5-coder-0.5b,reports/ruler/qwen2.5-coder-0.5b-2k,reports/ruler/qwen2.5-coder-0.5b-4k',
   ];
   await runProgram(['estimate', '--map', file, '--shape', 'qwen2.5-0.5b', ...measured]);
   expect(readFileSync(file, 'utf8')).toBe(readFileSync('reports/reuse/map-0.5b.svg', 'utf8'));
