@@ -15,6 +15,8 @@ export interface Figure {
   readonly description: string;
   /** Explains the marks; shown below the figure. */
   readonly key: string;
+  /** Characters in a line of the key; by default what a phone shows. */
+  readonly keyWidth?: number;
   readonly data: readonly FigureRow[];
   /** Vega-Lite specification without data and theme; Vega-Lite checks it on compilation. */
   readonly spec: FigureSpec;
@@ -79,16 +81,14 @@ const theme: Config = {
   rule: { strokeWidth: 1.2 },
 };
 
-const KEY_WIDTH = 46;
-
-function specification({ title, description, key, data, spec }: Figure): TopLevelSpec {
+function specification({ title, description, key, keyWidth = 46, data, spec }: Figure): TopLevelSpec {
   // Keeps a number and its % on one line.
   const keyText = key.replaceAll(/(\d) %/g, '$1\u00a0%');
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     description,
     usermeta: { title },
-    title: { text: wrapText(keyText, KEY_WIDTH), orient: 'bottom' },
+    title: { text: wrapText(keyText, keyWidth), orient: 'bottom' },
     data: { values: [...data] },
     ...spec,
     config: theme,

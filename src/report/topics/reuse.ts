@@ -159,6 +159,7 @@ export function reuseMapFigure(map: ReuseMeasurement['map'], model: string, kept
     id: 'reuse',
     title: 'Figure 16. The fastest arm by length and reuse of the memories, simulated',
     key: `Simulated: ${model}. Five memories are retrieved from so many of a user; in brackets, how many of them had been before. Numbers: mean time to first token, × that of text. Exact arms have the bits of text; ${others}`,
+    keyWidth: 90,
     description: `At ${groupedNumber(longest)} tokens of memories, by memories of a user, and the share of those retrieved that had been before. ${words.join('; ')}.`,
     data,
     spec: facets('panel', panels, 2, {
