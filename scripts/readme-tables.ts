@@ -119,8 +119,8 @@ function editsTable(runs: readonly RunResults[]): string {
 const playedTable = (results: RunResults): BareTable =>
   pickColumns(reuseTable(results, results.measured!.reuse!), ['evaluatedTokens', 'entries', 'evicted', 'differing']);
 
-/** Suite `edit`. */
-const editReports = ['edit/recall-base', 'edit/smollm2-135m', 'edit/qwen2.5-coder-0.5b', 'edit/qwen2.5-coder-1.5b'];
+/** Suite `edit` on real models. */
+const editReports = ['edit/smollm2-135m', 'edit/qwen2.5-coder-0.5b', 'edit/qwen2.5-coder-1.5b'];
 
 /** The same questions on models of different sizes. */
 const ladderReports = ['ladder/smollm2-135m', 'ladder/qwen2.5-coder-0.5b', 'ladder/qwen2.5-coder-1.5b'];
