@@ -90,6 +90,9 @@ describe('a server that cannot be used', () => {
     expect(engine.capabilities).toMatchObject({ checkpoints: false, cells: null });
     const why = 'a second cache (sliding-window attention or a hybrid model): use a model with movable KV';
     expect(engine.capabilities.missing.checkpoints).toContain(why);
+    const session = await engine.openSession('text');
+    await session.evaluate([30, 31, 32]);
+    expect(session.tokens).toEqual([30, 31, 32]);
   });
 
   test('is refused if it has too few slots, with the flags to get more', async () => {
