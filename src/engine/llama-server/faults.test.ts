@@ -88,8 +88,10 @@ describe('a server that cannot be used', () => {
     });
     await using engine = await openEngine();
     expect(engine.capabilities).toMatchObject({ checkpoints: false, cells: null });
-    const why = 'a second cache (sliding-window attention or a hybrid model): use a model with movable KV';
-    expect(engine.capabilities.missing.checkpoints).toContain(why);
+    const why = 'slot 0: unusable KV state: it has a second cache (sliding-window attention or a hybrid model)';
+    expect(engine.capabilities.missing.checkpoints).toBe(
+      `${why}: use a model with movable KV: architecture llama, qwen2, qwen3 or qwen3moe`,
+    );
     const session = await engine.openSession('text');
     await session.evaluate([30, 31, 32]);
     expect(session.tokens).toEqual([30, 31, 32]);

@@ -46,7 +46,7 @@ export class SlotKvFiles implements SavableSequence {
       if (size === undefined) throw this.#otherFolder();
       if (size !== written) throw this.#notSaved(new Error(`${size} of ${written} bytes written`));
       chmodSync(serverPath, 0o600);
-      const state = parseState(readLargeFile(serverPath), name);
+      const state = parseState(readLargeFile(serverPath), `slot ${this.#parts.slot.id}`);
       this.#requireOwn(state);
       if (state.tokens.length === this.#parts.cells.nextPosition) {
         moveFile(serverPath, path);

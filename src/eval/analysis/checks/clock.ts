@@ -15,7 +15,7 @@ const MS_PER_MEMORY = 0.005;
 const JOINING_MS_PER_MEMORY = 0.05;
 /** More, if its KV may have been computed in the turn: several calls for each block, and copies of its cells. */
 const BUILDING_MS_PER_MEMORY = 0.15;
-/** The limit is at least this share of the time in calls, most of which the engine takes. */
+/** This share of the time in calls is always allowed, since the engine takes most of that time. */
 const OWN_SHARE = 0.02;
 /** With fewer turns, a few that waited for a core would move the median. */
 const MIN_TURNS = 20;
