@@ -33,3 +33,25 @@ export function plannedTurns(arms: readonly ArmTraits[], plan: RunSample): numbe
   };
   return repeats * arms.reduce((sum, arm) => sum + ofArm(arm), 0);
 }
+
+/** Reads option `--shard i/n`: a part of a run has every n-th user of the plan, starting at user i (from 1). */
+export function parseShard(option: string): { readonly index: number; readonly of: number } {
+  const [index, of] = option.split('/').map(Number);
+  return { index: index!, of: of! };
+}
+
+/** The users of a plan who belong to `--shard`; all users without that option. */
+export function shardUsers<User>(users: readonly User[], { shard = '1/1' }: { readonly shard?: string }): User[] {
+  const { index, of } = parseShard(shard);
+  return users.filter((_, position) => position % of === index - 1);
+}
+
+/** How many users and turns a run ends with: those of its own part for a shard. */
+export function plannedSize(run: Pick<RunRecord, 'dataset' | 'plan'>): { ofUsers: number; ofTurns: number } {
+  const { dataset, plan } = run;
+  if (plan.users === undefined) {
+    return { ofUsers: dataset.users, ofTurns: plannedTurns(plan.arms, plannedSample(run)) };
+  }
+  const users = shardUsers(plan.users, plan.settings);
+  return { ofUsers: users.length, ofTurns: users.reduce((sum, { turns }) => sum + turns, 0) };
+}

@@ -74,6 +74,19 @@ test('items without evidence are not expected of arms that need it', () => {
   expect(progress).toEqual({ users: 3, ofUsers: 3, turns: 11, ofTurns: 11 });
 });
 
+test('a shard counts its own users and turns', () => {
+  const ofAnnAndEve = whole.filter(({ userId }) => userId !== 'bob');
+  const { progress } = unfinished(ofAnnAndEve, null, ({ plan, ...run }) => ({
+    ...run,
+    plan: {
+      ...plan,
+      users: users.map((userId) => ({ userId, turns: 4 })),
+      settings: { ...plan.settings, shard: '1/2' },
+    },
+  }));
+  expect(progress).toEqual({ users: 2, ofUsers: 2, turns: 8, ofTurns: 8 });
+});
+
 test('a user whose last turn failed counts like any other', () => {
   const [before, after] = [6, 9].map((count) => unfinished(failing.slice(0, count)));
   expect([before!.progress.users, after!.progress.users]).toEqual([1, 2]);

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import type { TurnResult } from '../../store/records/turn-record.ts';
 import { analyseRun } from './analyse-run.ts';
 import { undecided } from './checks/check.ts';
-import { plannedSample, plannedTurns } from './planned-sample.ts';
+import { plannedSize } from './planned-sample.ts';
 import { byState } from './turns-by-arm.ts';
 
 export type UnfinishedRun = RunRecord & {
@@ -27,11 +27,11 @@ export function unfinishedResults(
   underWay: ReadonlySet<string> | null,
 ) {
   const turns = [...written];
-  const ofTurns = plannedTurns(run.plan.arms, plannedSample(run));
+  const { ofUsers, ofTurns } = plannedSize(run);
   const complete = new Set(turns.map(({ userId }) => userId));
   const last = turns.length < ofTurns && turns.length > 0 ? [turns.at(-1)!.userId] : [];
   for (const userId of underWay ?? last) complete.delete(userId);
-  const progress = { users: complete.size, ofUsers: run.dataset.users, turns: turns.length, ofTurns };
+  const progress = { users: complete.size, ofUsers, turns: turns.length, ofTurns };
   if (complete.size === 0) return { progress, results: null };
   const some = turns.filter(({ userId }) => complete.has(userId));
   const results = analyseRun(run, byState(some));

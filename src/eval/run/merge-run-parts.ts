@@ -11,7 +11,7 @@ import { TurnRepository } from '../../store/turn-repository.ts';
 import { SHIFT_BOUND } from '../analysis/checks/injected-cells.ts';
 import { resultsOf } from '../analysis/results-from-stored-turns.ts';
 import { sum } from '../analysis/statistics/observations.ts';
-import { parseShard } from './plan/plan-users.ts';
+import { parseShard } from '../analysis/planned-sample.ts';
 import { firstDifference } from './plan/compare-plans.ts';
 import { sumAudits } from '../../store/records/prompt-token-audit.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';

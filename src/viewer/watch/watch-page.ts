@@ -8,7 +8,7 @@ import type { Links, MatrixQuery } from '../links.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { RunProgressRepository } from '../../store/run-progress-repository.ts';
 import { UserClaimRepository } from '../../store/user-claim-repository.ts';
-import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
+import { plannedSize } from '../../eval/analysis/planned-sample.ts';
 import { findRunByName } from '../../eval/analysis/results-from-stored-turns.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 
@@ -25,7 +25,7 @@ export function readRunProgress(
   now = Date.now(),
 ) {
   const run = findRunByName(database, runName);
-  const { name, suite, status, startedAt, dataset } = run;
+  const { name, suite, status, startedAt } = run;
   const growth = new RunProgressRepository(database, run.id);
   const { turns, last, faults } = growth.count();
   const times = status === 'running' && last !== null ? growth.latestTimes(last, ratedTurns) : [];
@@ -34,10 +34,9 @@ export function readRunProgress(
     // Probes are stored once the self-tests have passed.
     begun: run.probes !== null,
     turns,
-    ofTurns: plannedTurns(run.plan.arms, plannedSample(run)),
+    ...plannedSize(run),
     /** Users with all turns written. */
     users: new UserClaimRepository(database, run.id).finished().size,
-    ofUsers: dataset.users,
     turnsPerSecond: turnRate(times, now),
     lastTurnAt: times.at(-1)?.createdAt ?? null,
     readAt: now,

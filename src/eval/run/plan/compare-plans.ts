@@ -5,7 +5,8 @@ import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
 import type { QueuedPlan, RunRecord } from '../../../store/records/run-record.ts';
 import { deviceName } from '../../analysis/device-name.ts';
 import { describeEnvironment } from './new-run-record.ts';
-import { parseShard, type PlanUser } from './plan-users.ts';
+import { parseShard } from '../../analysis/planned-sample.ts';
+import type { PlanUser } from './plan-users.ts';
 
 type PlanFacts = Omit<RunRecord, 'id' | 'name' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;
 

@@ -147,18 +147,6 @@ export function drawnDatasets({ parts }: Pick<RunDatasets, 'parts'>, users: read
   return parts.map((part) => ({ part, users: part.users.flatMap(({ userId }) => drawn.get(userId) ?? []) }));
 }
 
-/** Reads option `--shard i/n`: a part of a run has every n-th user of the plan, starting at user i (from 1). */
-export function parseShard(option: string): { readonly index: number; readonly of: number } {
-  const [index, of] = option.split('/').map(Number);
-  return { index: index!, of: of! };
-}
-
-/** The users of a plan who belong to `--shard`; all users without that option. */
-export function shardUsers<User>(users: readonly User[], { shard = '1/1' }: Pick<BenchConfig, 'shard'>): User[] {
-  const { index, of } = parseShard(shard);
-  return users.filter((_, position) => position % of === index - 1);
-}
-
 /** Refuses to divide a run whose parts could not be merged. @throws BenchError `bad-option` */
 export function requireDivisible(
   { judge, kvStore }: BenchConfig,
