@@ -76,7 +76,9 @@ describe.each(releases)('Node %s', (release, npm) => {
     const folder = installed(release, [`npm@${npm}`]);
     const modules = join(folder, 'node_modules');
     const path = [join(modules, nodePackage, 'bin'), join(modules, '.bin'), process.env['PATH']!].join(delimiter);
-    environment = { PATH: path, npm_config_nodedir: join(modules, nodePackage), NODE_OPTIONS: '' };
+    // The level of npm's log is inherited from `npm run -s`.
+    const npmSettings = { npm_config_nodedir: join(modules, nodePackage), npm_config_loglevel: 'notice' };
+    environment = { PATH: path, ...npmSettings, NODE_OPTIONS: '' };
     clone = join(folder, 'clone');
     const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
     for (const file of files.toString().split('\0').filter(Boolean)) {
