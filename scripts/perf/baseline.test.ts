@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { changedRatios, ratiosOf } from './baseline.ts';
 
 it('takes the ratios of the tables, and no times', () => {
-  const head = ['step', 'ms', '× copy', 'ms', '× copy'];
+  const head = ['step', 'cold', '× copy, cold', 'warm', '× copy, warm'];
   const rows = [
     ['copy', '2.00', '1.00', '1.00', '1.00'],
     ['join', '3.00', '1.50', '–', '–'],
@@ -13,9 +13,9 @@ it('takes the ratios of the tables, and no times', () => {
       { head, rows },
     ]),
   ).toEqual({
-    '2: copy, column 3': 1,
-    '2: copy, column 5': 1,
-    '2: join, column 3': 1.5,
+    '2: copy, × copy, cold': 1,
+    '2: copy, × copy, warm': 1,
+    '2: join, × copy, cold': 1.5,
   });
 });
 

@@ -19,7 +19,7 @@ export function ratiosOf(tables: readonly PrintedTable[]): Ratios {
     rows.flatMap((row) =>
       head.flatMap((heading, column) => {
         const value = Number(row[column]);
-        return isRatio(heading) && value > 0 ? [[`${table + 1}: ${row[0]}, column ${column + 1}`, value] as const] : [];
+        return isRatio(heading) && value > 0 ? [[`${table + 1}: ${row[0]}, ${heading}`, value] as const] : [];
       }),
     ),
   );
@@ -57,5 +57,5 @@ export function compareWithBaseline(name: string, ratios: Ratios): void {
   console.log(`\n${changed.length} of ${compared} ratios differ by more than a tenth from those of ${date} (${cpu})`);
   if (changed.length === 0) return;
   const cells = changed.map(([key, before, after]) => [key, before, after, (after / before).toFixed(2)]);
-  printTable(['table: row, column', 'then', 'now', 'now ÷ then'], cells);
+  printTable(['table: row, ratio', 'then', 'now', 'now ÷ then'], cells);
 }

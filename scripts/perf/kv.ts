@@ -189,7 +189,7 @@ function benchShape(
 
   console.log(`${name}: ${blocks} blocks, ${cells} cells of ${cellBytes(layout)} bytes, ${sizeBytes} bytes`);
   printTable(
-    ['step', 'CPU ms, cold caches', '× copy', 'CPU ms, warm caches', '× copy'],
+    ['step', 'CPU ms, cold caches', '× copy, cold', 'CPU ms, warm caches', '× copy, warm'],
     steps.map(([step], index) => [
       step,
       ...[cold, hot].flatMap((times) => [times[index]!.toFixed(2), (times[index]! / times[0]!).toFixed(2)]),

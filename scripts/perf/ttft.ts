@@ -59,7 +59,7 @@ function ratio(
 
 function printReadings(readings: Readings): void {
   const phases = { 'KV load': 'kvLoadMs', 'KV compute': 'kvComputeMs', prefill: 'prefillMs', call: 'callMs' } as const;
-  const named = [...Object.keys(phases), 'CPU', '× query'];
+  const named = [...Object.keys(phases), 'CPU', '× query, CPU'];
   const head = ['median', 'n', 'TTFT, ms', 'minimum', '× query', 'evaluated', ...named];
   const [floor] = readings.values();
   const rows = Array.from(readings, ([{ name }, byRound]) => {
