@@ -2,12 +2,12 @@ import { Session } from 'node:inspector/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { openSystem } from '../../src/index.ts';
+import { chooseVectorBackend, openSystem } from '../../src/index.ts';
 import { TestFolder } from './bench-fixture.ts';
 
 const MAX_FILES = 45;
-/** Runs only where FAISS cannot be installed. */
-const WITHOUT_FAISS = 'base/inner-product.ts';
+/** What a search runs besides where FAISS cannot be installed. */
+const withoutFaiss = chooseVectorBackend().backend.name === 'typescript' ? ['base/inner-product.ts'] : [];
 const src = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** The files of `src` with a function that ran since the last call, by V8's precise coverage. */
@@ -37,7 +37,7 @@ it(`a warm turn of dki runs code from at most ${MAX_FILES} files of src`, async 
     await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
     await executedFiles(inspector);
     const { trace } = await ask();
-    const files = (await executedFiles(inspector)).filter((file) => file !== WITHOUT_FAISS);
+    const files = (await executedFiles(inspector)).filter((file) => !withoutFaiss.includes(file));
     expect(trace.account.cache).toBe('hit');
     expect(files).toEqual(
       expect.arrayContaining(['systems/answer-turn.ts', 'kv/kv-disk-store.ts', 'engine/base-session.ts']),
