@@ -46,7 +46,12 @@ export function betaQuantile(probability: number, a: number, b: number): number 
 
 /** The probability that Student's t with `freedom` degrees exceeds `value`. */
 export function studentTail(value: number, freedom: number): number {
-  const beyond = incompleteBeta(freedom / (freedom + value ** 2), freedom / 2, 0.5) / 2;
+  const square = value ** 2;
+  // Of a tiny value the share would round to 1, so its complement is taken.
+  const beyond =
+    square < 1e-8 * freedom
+      ? (1 - incompleteBeta(square / (freedom + square), 0.5, freedom / 2)) / 2
+      : incompleteBeta(freedom / (freedom + square), freedom / 2, 0.5) / 2;
   return value < 0 ? 1 - beyond : beyond;
 }
 
